@@ -14,8 +14,6 @@ import pytest
 
 from tests.once import FOLDER, put_alembic_first
 
-pytest_plugins = ["tests.drawn"]
-
 # many small kernels on few cores: one thread each, here as in grading
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")

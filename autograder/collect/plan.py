@@ -20,6 +20,7 @@ from autograder.collect.lists import ListedPerson, PeopleList
 from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
 from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
+from autograder.gradebook.groups import mates
 from autograder.gradebook.late.times import Record
 from autograder.gradebook.roster import Roster, read_roster
 from autograder.model.course import Course
@@ -112,7 +113,7 @@ def make_plan(
                 _take(gathering, entry, one, known)
     else:
         raise GradingError(f"{source} is not there: expected a zip from Canvas or Moodle, or a folder of clones")
-    return _plan(kind, gathering, known, shown, listed)
+    return _plan(kind, gathering, known, shown, listed, mates(course, assignment.name))
 
 
 def _whose(people: list[Person], kind: Kind, roster: Roster, listed: PeopleList | None) -> Whose:
@@ -133,13 +134,21 @@ def _some(numbers: Iterable[str]) -> str:
     return ", ".join(first[:3]) + (", ..." if len(first) > 3 else "")
 
 
-def _plan(kind: Kind, gathering: Gathering, known: Whose, shown: str, listed: PeopleList | None) -> Plan:
+def _plan(
+    kind: Kind,
+    gathering: Gathering,
+    known: Whose,
+    shown: str,
+    listed: PeopleList | None,
+    together: Mapping[str, tuple[str, ...]],
+) -> Plan:
     students = sorted(gathering.people.values(), key=lambda one: one.student)
     if not students and not gathering.ignored:
         raise GradingError(f"{shown} holds no submission")
     if not students:
         raise GradingError(f"{shown} holds no submission that can be told: {': '.join(gathering.ignored[0])}")
-    missing = sorted(known.expected - {one.student for one in students if one.taken})
+    sent = {one.student for one in students if one.taken}
+    missing = sorted(known.expected - sent.union(*(together.get(one, ()) for one in sent)))
     outside = {one.student for one in students if listed is not None and one.person.id not in listed.people}
     return Plan(kind, students, gathering.ignored, missing, known.listed, known.new, known.new & outside)
 

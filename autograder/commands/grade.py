@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,7 +71,6 @@ def run(
     limits = course.file.limits
     if time_limit:
         limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
-    from autograder.classroom.stale_grades import stale_grade_warnings
     from autograder.classroom.workers import GradingOptions
 
     isolation: Isolation = "none" if no_isolation else "auto"
@@ -78,7 +78,7 @@ def run(
         assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
     )
     rows = _grade(output, course, options)
-    return _tell(output, assignment, rows, force, notes, stale_grade_warnings(course, assignment))
+    return _tell(output, course, assignment, rows, force, notes)
 
 
 def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:
@@ -99,13 +99,15 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
             raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
 
 
-def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: bool, standing: list[str]) -> int:
-    """Show what has become of everybody; the exit code. standing: what is said of grades of others, too."""
+def _tell(output: Output, course: Course, assignment: str, rows: list[Row], force: bool, notes: bool) -> int:
+    """Show what has become of everybody; the exit code."""
+    from autograder.classroom.stale_grades import stale_grade_warnings
     from autograder.gradebook.accepted import in_groups
+    from autograder.gradebook.groups import mates
 
-    console = output.console
+    console, standing, together = output.console, stale_grade_warnings(course, assignment), mates(course, assignment)
     if not output.as_json:
-        print_table(console, rows)
+        print_table(console, rows, together)
         _tell_notes(console, assignment, rows, notes)
     for (judged, why), number in Counter((row.judged, row.again) for row in rows if row.again).items():
         what = "Judged again, by the last run" if judged else "Graded again"
@@ -130,7 +132,9 @@ def _tell(output: Output, assignment: str, rows: list[Row], force: bool, notes: 
         output.problems.print("'autograder mark' shows them in groups, 'autograder accept' gives one student's points")
     for remark in standing:
         output.problems.print(on_console(remark), soft_wrap=True)
-    output.document({"assignment": assignment, "students": [_entry(row) for row in rows], "remarks": standing})
+    output.document(
+        {"assignment": assignment, "students": [_entry(row, together) for row in rows], "remarks": standing}
+    )
     return 1 if any(row.failure or row.ungradable for row in rows) else 0
 
 
@@ -143,10 +147,11 @@ def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool
         console.print(f"'autograder grade {on_console(assignment)} --notes' lists the notes", soft_wrap=True)
 
 
-def _entry(row: Row) -> dict[str, Any]:
+def _entry(row: Row, together: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """One student in the JSON document. Points are null where a person has yet to read something."""
     return {
         "student": row.student,
+        "with": together.get(row.student, ()),
         "points": None if row.failure or row.waiting else row.total,
         "points_so_far": row.total if row.is_graded else None,
         "max_points": row.most,
@@ -163,8 +168,11 @@ def _entry(row: Row) -> dict[str, Any]:
     }
 
 
-def print_table(console: Console, rows: list[Row]) -> None:
-    """Per student and notebook the points, what failed, what waits for a human, what was put right."""
+def print_table(console: Console, rows: list[Row], together: Mapping[str, tuple[str, ...]]) -> None:
+    """Per student and notebook the points, what failed, what waits for a human, what was put right.
+
+    together: student to the others of their group, who have the same points.
+    """
     from rich.table import Table
 
     notebooks = list(dict.fromkeys(name for row in rows for name in row.points))
@@ -178,7 +186,8 @@ def print_table(console: Console, rows: list[Row]) -> None:
         points = [_points(row, name) for name in notebooks]
         more = "+" if row.waiting else ""
         total = f"{row.total:g}{more}/{row.most:g}" if row.is_graded else "–"
-        table.add_row(on_console(row.student, MAX_NAME), *points, total, on_console(_remarks(row)))
+        who = ", ".join(on_console(one, MAX_NAME) for one in (row.student, *together.get(row.student, ())))
+        table.add_row(who, *points, total, on_console(_remarks(row)))
     console.print(table)
     if any(row.waiting for row in rows):
         console.print("+ answers are still to be read by a person: 'to be read' names them")

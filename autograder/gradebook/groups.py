@@ -71,6 +71,12 @@ def _groups(assignment: str, table: object) -> tuple[Group, ...]:
     return tuple(found)
 
 
+def mates(course: Course, assignment: str) -> dict[str, tuple[str, ...]]:
+    """Student to the others of their group."""
+    groups = read_groups(course.root, course.assignments()).get(assignment, ())
+    return {one: tuple(other for other in group.members if other != one) for group in groups for one in group.members}
+
+
 def submitters(
     course: Course, groups: Iterable[Group], assignment: str, graded: Collection[str] = ()
 ) -> dict[str, str]:

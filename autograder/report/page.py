@@ -155,6 +155,7 @@ def render(
             same_tokens=same_tokens(answers),
             asked_nothing=asked_nothing(results.verdicts),
             rows=results.rows,
+            mates=tuple(row for row in results.table.rows if row.submitted_by),
             waivers=results.table.waivers,
             pictures={
                 name: f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"

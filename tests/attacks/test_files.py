@@ -72,7 +72,7 @@ def controls(text: str) -> set[str]:
 def test_nothing_that_people_read_holds_control_characters_or_direction_marks(graded):
     course, _, rows = graded
     console = Console(file=io.StringIO(), width=200)
-    print_table(console, rows)
+    print_table(console, rows, {})
     for row in rows:
         assert not controls("".join(row.notes) + row.failure)
     said = console.file.getvalue()

@@ -60,6 +60,9 @@ def test_the_instructors_list_names_students_and_tells_who_sent_nothing(course, 
     assert sent(course, {f"lovelaceada_101_9001_{ONE}": b"1"}, names=names) == 0
     assert set(submitted(course)) == {f"ada/{ONE}"}
     assert "nothing from: alan" in capsys.readouterr().out
+    (course.root / "groups.toml").write_text(f'[{SHEET}]\nred = ["ada", "alan"]\n')
+    assert sent(course, {f"lovelaceada_101_9001_{ONE}": b"1"}, names=names) == 0
+    assert "nothing from" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_notebook_without_points_has_no_0_and_a_cell_of_0_points_has_not_faile
     results = {("1_square", cell.cell): result_of(cell) for cell in cells}
     row = with_result(row_of(verdict), StudentResult(Student("ada"), results, verdict=verdict))
     assert row.failed == () and row.points == {"0_intro": 0.0, "1_square": 2.0}
-    print_table(Console(width=100), [row, Row("bob", {}, {}, failure="no")])
+    print_table(Console(width=100), [row, Row("bob", {}, {}, failure="no")], {})
     line = next(line for line in capsys.readouterr().out.splitlines() if "ada" in line)
     assert [part.strip() for part in line.strip("│").split("│")] == ["ada", "", "2", "2/2", ""]
 

@@ -83,10 +83,19 @@ def test_late_days_are_each_members_own_also_where_an_extension_lies_in_the_priv
     assert (scores["ada"], scores["kim"]) == (2.0, 4.0)
 
 
-def test_the_report_counts_a_submission_once(world):
+def test_the_report_counts_a_submission_once_and_lists_everybody(world):
     write(world)
     assert [row.student.id for row in read_results(world.course, SHEET).rows] == ["ada", "bob", "eve"]
     assert command(world, "report") == 0
+    page = (world.course.root / "reports" / SHEET / "index.html").read_text()
+    assert "<dd>3, of 5 students</dd>" in page and 'kim <span class="soft">with ada</span>' in page
+
+
+def test_the_table_names_who_handed_in_together(world, capsys):
+    write(world)
+    assert command(world, "grade", "--no-isolation", "--force") == 0
+    shown = capsys.readouterr().out
+    assert "ada, kim" in shown and "bob, lee" in shown
 
 
 def test_two_submissions_of_a_group_stop_before_anything_is_graded(world, capsys):

@@ -31,6 +31,23 @@ SLOW_FOLDERS = {
     "attacks", "browser", "ci", "claims", "colab", "course_checks", "decoder", "exports", "hub", "isolation", "parity",
     "publish",
 }  # fmt: skip
+#: Whose slow tests ``make test`` leaves to ``make test-all``: what needs a browser, a hub, a database server, wheels,
+#: stock nbgrader or another user of the machine ...
+MORE_THAN_PYTHON = {
+    "attacks/test_other_user", "browser", "ci/test_bundle", "ci/test_github_bundle", "colab", "container",
+    "docs/test_blocks", "docs/test_term_by_the_guide", "docs/test_writing_exercises", "hub", "pipeline/test_postgresql",
+    "pipeline/test_stock_nbgrader", "plain/test_chance", "plain/test_cheats", "plain/test_corpus", "plain/test_courses",
+    "plain/test_from_nbgrader", "plain/test_ways", "project/test_kit", "project/test_wheels",
+    "project/test_without_landlock", "site/test_students_site",
+}  # fmt: skip
+#: ... and what goes through whole courses, classes or all sample answers, for minutes.
+MINUTES = {
+    "attacks/test_attacks", "attacks/test_marking", "authoring/test_door", "claims", "classroom/test_killed_graders",
+    "classroom/test_large_classes", "exercises/test_answers", "exercises/test_check", "exercises/test_packs",
+    "exercises/test_pairs", "exercises/test_wholes", "isolation/test_usage", "publish/test_free",
+    "publish/test_publish", "questions/test_measured", "regrade/test_stored_runs", "release/test_generate",
+    "release/test_verify",
+}  # fmt: skip
 #: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
 #: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
 #: alone, and everywhere else one escape or one wrong grade in three runs is a fault.
@@ -78,6 +95,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folders = set(item.path.parts)
         if folders & SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
+        folder, file = item.path.parent.name, f"{item.path.parent.name}/{item.path.stem}"
+        if item.get_closest_marker("slow") and {folder, file} & (MORE_THAN_PYTHON | MINUTES):
+            item.add_marker(pytest.mark.rest)
         if folders & RERUN_FOLDERS:
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=LATE))
         if folders & SHARING_FOLDERS:

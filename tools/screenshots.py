@@ -15,15 +15,12 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 
 from autograder.model.cells import split_hidden
-from tests.browser.conftest import FLAGS
+from tests.browser.conftest import LOCAL
 from tests.browser.jupyter import jupyter_server
 from tests.browser.lab import Notebook
-from tests.feedback.browser import CHROMIUM, DRIVER
+from tests.feedback.browser import chromium
 from tests.grading import ROOT
 from tools.gallery import small
 
@@ -48,14 +45,6 @@ def executed(path: Path) -> NotebookNode:
     return NotebookClient(notebook, kernel_name="python3", timeout=600, resources=folder).execute()
 
 
-def chromium(profile: Path) -> webdriver.Chrome:
-    options = Options()
-    options.binary_location = CHROMIUM or ""
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    return webdriver.Chrome(options=options, service=Service(DRIVER))
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder, home, profile = (Path(temporary, name) for name in ("notebooks", "home", "profile"))
@@ -65,16 +54,12 @@ def main() -> None:
         for name, path in sources.items():
             nbformat.write(executed(path), folder / path.name)
             print(f"{name}: executed", flush=True)
-        browser = chromium(profile)
-        try:
-            with jupyter_server(folder, home) as server:
-                for name, path in sources.items():
-                    Notebook(browser, server, path.name).show_from(SHOWN[name])
-                    target = ROOT / "docs" / "images" / f"{name.replace('/', '-')}.png"
-                    target.write_bytes(small(browser.get_screenshot_as_png()))
-                    print(target.relative_to(ROOT), flush=True)
-        finally:
-            browser.quit()
+        with chromium(profile, *LOCAL) as browser, jupyter_server(folder, home) as server:
+            for name, path in sources.items():
+                Notebook(browser, server, path.name).show_from(SHOWN[name])
+                target = ROOT / "docs" / "images" / f"{name.replace('/', '-')}.png"
+                target.write_bytes(small(browser.get_screenshot_as_png()))
+                print(target.relative_to(ROOT), flush=True)
 
 
 if __name__ == "__main__":

@@ -43,33 +43,22 @@ def rows(seed: int, words: int = 11) -> Tensor:
     return torch.randn(6, words, generator=torch.Generator().manual_seed(seed), dtype=torch.double) * 2
 
 
-def left_by(warper: Any, probabilities: Tensor) -> np.ndarray:
-    result: np.ndarray = warper(None, probabilities.log()).softmax(-1).numpy()
-    return result
-
-
-@pytest.mark.parametrize("value", [0.1, 0.7, 1.0, 3.0])
-def test_temperature_is_that_of_transformers(space: dict[str, Any], value: float) -> None:
-    logits = rows(1)
-    theirs = TemperatureLogitsWarper(value)(None, logits).softmax(-1).numpy()
-    for mine in (space["temperature"], writing.ready_temperature):
-        np.testing.assert_allclose(mine(logits, value).numpy(), theirs, atol=1e-12)
-
-
-@pytest.mark.parametrize("k", [1, 2, 7, 11, 40])
-def test_top_k_is_that_of_transformers(space: dict[str, Any], k: int) -> None:
-    probabilities = rows(2).softmax(-1)
-    theirs = left_by(TopKLogitsWarper(k), probabilities)
-    for mine in (space["top_k"], writing.ready_top_k):
-        np.testing.assert_allclose(mine(probabilities, k).numpy(), theirs, atol=1e-12)
-
-
-@pytest.mark.parametrize("p", [0.01, 0.3, 0.6, 0.9, 0.999])
-def test_top_p_is_that_of_transformers(space: dict[str, Any], p: float) -> None:
-    probabilities = rows(3).softmax(-1)
-    theirs = left_by(TopPLogitsWarper(p), probabilities)
-    for mine in (space["top_p"], writing.ready_top_p):
-        np.testing.assert_allclose(mine(probabilities, p).numpy(), theirs, atol=1e-12)
+@pytest.mark.parametrize(
+    ("name", "theirs", "values"),
+    [
+        ("temperature", TemperatureLogitsWarper, (0.1, 0.7, 1.0, 3.0)),
+        ("top_k", TopKLogitsWarper, (1, 2, 7, 11, 40)),
+        ("top_p", TopPLogitsWarper, (0.01, 0.3, 0.6, 0.9, 0.999)),
+    ],
+)
+def test_a_filter_is_that_of_transformers(
+    space: dict[str, Any], name: str, theirs: Any, values: tuple[float, ...]
+) -> None:
+    given = rows(1) if name == "temperature" else rows(2).softmax(-1)
+    for value in values:
+        wanted = theirs(value)(None, given if name == "temperature" else given.log()).softmax(-1).numpy()
+        for mine in (space[name], getattr(writing, f"ready_{name}")):
+            np.testing.assert_allclose(mine(given, value).numpy(), wanted, atol=1e-12)
 
 
 def test_everything_stays_at_the_ends(space: dict[str, Any]) -> None:

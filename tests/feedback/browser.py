@@ -32,14 +32,14 @@ class Browser(WebDriver):
 
 
 @contextmanager
-def chromium(profile: Path) -> Iterator[WebDriver]:
+def chromium(profile: Path, *flags: str) -> Iterator[WebDriver]:
     """A browser of its own, without network services of its own, closed at the end."""
     options = Options()
     options.binary_location = CHROMIUM or ""
     for argument in (
         "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
         "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-        "--hide-scrollbars", f"--user-data-dir={profile}",
+        "--hide-scrollbars", f"--user-data-dir={profile}", *flags,
     ):  # fmt: skip
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

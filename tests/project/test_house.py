@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 from collections import Counter
 
 import pytest
+from alembic.script import ScriptDirectory
+from nbgrader.api import get_alembic_version
+from nbgrader.dbutil import ALEMBIC_DIR
 
+from tests.conftest import MINUTES, MORE_THAN_PYTHON
 from tests.grading import ROOT
 from tests.tree import modules
 from tools import ceilings
@@ -76,6 +81,13 @@ def test_who_lists_the_repository_sees_at_most_22_names():
     assert len({name.partition("/")[0] for name in there}) <= 22
 
 
+def test_what_make_test_leaves_out_is_there_and_continuous_integration_leaves_nothing_out():
+    for name in MORE_THAN_PYTHON | MINUTES:
+        assert (ROOT / "tests" / name).is_dir() or (ROOT / "tests" / f"{name}.py").is_file(), name
+    assert (ROOT / ".ci" / "run").read_text().endswith("\nmake test-all\n")
+    assert "\t$(BIN)/python -m pytest tests --numprocesses" in (ROOT / "Makefile").read_text()
+
+
 def test_no_room_is_larger_than_its_ceiling(capsys):
     if subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True).returncode:
         pytest.skip("no git repository here")
@@ -90,3 +102,14 @@ def test_a_room_above_its_ceiling_is_named_and_ceilings_only_go_down(tmp_path, m
     assert ceilings.main(["--lower"]) == 1
     assert "1 lines and 0 files too many" in capsys.readouterr().out
     assert project.read_text() == "[other]\ncourse = [9, 9]\n[tool.ceilings]\ncourse = [5, 8]\ntools = [7, 1]\n"
+
+
+@pytest.mark.parametrize(
+    "module", [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules("tools")]
+)
+def test_every_module_of_a_program_can_be_imported(module):
+    importlib.import_module(module)
+
+
+def test_the_gradebook_that_tests_make_once_is_told_the_newest_revision_that_nbgrader_brings_along():
+    assert get_alembic_version() == ScriptDirectory(ALEMBIC_DIR).get_current_head()

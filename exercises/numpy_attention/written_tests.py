@@ -99,4 +99,9 @@ WRONG = [
     for name, line in TOO_STRICT.items()
 ]
 
-EXERCISE = Exercise(cases, written_tests, MISTAKES, right=RIGHT, wrong=WRONG)
+#: Why mutants may pass.
+ENOUGH = "Every wrong implementation that is stored is rejected by the other inputs as well; in some draws one is not."
+EXERCISE = Exercise(
+    cases, written_tests, MISTAKES, right=RIGHT, wrong=WRONG,
+    accepted=dict.fromkeys(("written_tests-4780c7fc", "written_tests-183506f4"), ENOUGH),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from autograder.model.course import Course
 from autograder.mutants import equivalence, run
 from autograder.mutants.rows import Survey, page, survey
 from tests.exercises.tiny import EXERCISE, tiny_course
+from tests.grading import ROOT
 
 pytestmark = pytest.mark.slow  # a process that imports and forks, for each of them
 #: Its one case has numbers above 0 alone.
@@ -130,3 +131,11 @@ def test_an_exercise_that_does_not_exist_is_said_in_one_line(tmp_path, capsys):
     tiny_course(tmp_path)
     assert main(["--course-dir", str(tmp_path), "mutants", "tiny", "--exercise", "trebled"]) == 2
     assert "no autograded exercise 'trebled'" in capsys.readouterr().err
+
+
+def test_no_mutant_of_the_courses_own_sample_survives():
+    """``make mutants`` tries all of them."""
+    opened = Assignment.unreleased(Course(ROOT), "numpy_attention")
+    found = survey(Course(ROOT), opened, "", 12, 0, 1, lambda done, of: None)
+    assert len(found.outcomes) == 12
+    assert [f"{mutant.description}: {outcome.said}" for mutant, outcome in found.survivors] == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from autograder.remote.handle import RemoteDied
@@ -54,3 +57,14 @@ def test_a_class_with_the_name_of_a_class_of_data_is_not_that_class(cls):
     kernels = Kernels(code, names=["made"])
     kernels.test(f"assert type(made()).__name__ == {cls.__name__!r}")
     kernels.test(f"assert type(made()) != {cls.__name__} and type(made()) not in (bytes, {cls.__name__})")
+
+
+def test_the_students_side_brings_no_library_along():
+    code = (
+        "import sys, autograder.remote.student\n"
+        "found = {'numpy', 'torch', 'pandas', 'IPython'} & set(sys.modules)\n"
+        "own = {name for name in sys.modules if name.startswith('autograder.')}\n"
+        "assert not found and all(name.startswith('autograder.remote') for name in own), (found, own)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

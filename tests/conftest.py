@@ -42,11 +42,16 @@ MORE_THAN_PYTHON = {
 }  # fmt: skip
 #: ... and what goes through whole courses, classes or all sample answers, for minutes.
 MINUTES = {
-    "attacks/test_attacks", "attacks/test_marking", "authoring/test_door", "claims", "classroom/test_killed_graders",
-    "classroom/test_large_classes", "exercises/test_answers", "exercises/test_check", "exercises/test_packs",
-    "exercises/test_pairs", "exercises/test_wholes", "isolation/test_usage", "publish/test_free",
-    "publish/test_publish", "questions/test_measured", "regrade/test_stored_runs", "release/test_generate",
-    "release/test_verify",
+    "attacks/test_attacks", "attacks/test_marking", "attacks/test_points", "authoring/test_door", "claims",
+    "classroom/test_killed_graders", "classroom/test_large_classes", "classroom/test_stale_grades",
+    "course/test_finetuning", "course_checks/test_encoder_lab_training",
+    "course_checks/test_transformer_tutorial_training", "decoder/test_language_model", "exercises/test_answers",
+    "exercises/test_check", "exercises/test_check_command", "exercises/test_draws", "exercises/test_encoder_lab_file",
+    "exercises/test_own_points", "exercises/test_packs", "exercises/test_pairs", "exercises/test_wholes",
+    "isolation/test_honest_notebooks", "isolation/test_usage", "lms/test_feedback", "pipeline/test_fingerprint",
+    "publish/test_free", "publish/test_publish", "publish/test_texts", "questions/test_measured",
+    "regrade/test_stored_runs", "release/test_findings", "release/test_generate", "release/test_verify",
+    "whole/test_students",
 }  # fmt: skip
 #: The only folder in which a failed test is run again, and only where the browser did not show in time what was waited
 #: for: an assertion that failed once has failed. No confinement, no cleaning of outputs and no grade is tested there
@@ -92,11 +97,12 @@ def _is_slow_file(path: Path) -> bool:
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        folders = set(item.path.parts)
+        place = item.path.relative_to(Path(__file__).parent)  # wherever the checkout lies: its folder may be called ci
+        folders = set(place.parts)
         if folders & SLOW_FOLDERS:
             item.add_marker(pytest.mark.slow)
-        folder, file = item.path.parent.name, f"{item.path.parent.name}/{item.path.stem}"
-        if item.get_closest_marker("slow") and {folder, file} & (MORE_THAN_PYTHON | MINUTES):
+        rest = {place.parts[0], str(place.with_suffix(""))} & (MORE_THAN_PYTHON | MINUTES)
+        if rest and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.rest)
         if folders & RERUN_FOLDERS:
             item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=LATE))
@@ -162,7 +168,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed and call.excinfo and missing_confinement():
         said = report.longreprtext + "".join(text for _, text in report.sections)
-        refused = refusals or CONFINED_FOLDERS & set(item.path.parts) or any(words in said for words in REFUSED)
+        refused = refusals or CONFINED_FOLDERS & {item.path.parent.name} or any(words in said for words in REFUSED)
         if refused or any(call.excinfo.value is one for one in skipped_for):
             skipped_for.append(call.excinfo.value)
             report.outcome = "skipped"

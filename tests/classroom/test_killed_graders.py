@@ -189,16 +189,17 @@ def test_random_kills_change_no_grade(course, undisturbed):
 def test_a_stopped_grader_says_so_in_one_line_and_goes_on_later(course, undisturbed, stop):
     """Ctrl-C reaches every process of the terminal, and many of them are coming up at these moments."""
     log = course.root / "grader.log"
-    for seconds in (1.5, 2.5, 3.0, 3.5, 4.5, 6.0):
+    for seconds in (0.0, 0.5, 1.0, 1.5, 2.5):
         process = grader(course, start_new_session=True)
+        while process.poll() is None and not psutil.Process(process.pid).children():
+            time.sleep(0.02)  # before it starts any, Python is still reading the grader
         time.sleep(seconds)
         (os.killpg if stop == signal.SIGINT else os.kill)(process.pid, stop)
         code, said = process.wait(timeout=60), log.read_text().splitlines()
         if code == 130:
             assert "stopped; the same command goes on" in said[-1]
             assert [line for line in said if not line.startswith("the stored references")] == said[-1:]
-        else:
-            assert code == 0 and "Traceback" not in "".join(said)
+        assert code in (0, 130) and "Traceback" not in "".join(said)
         log.unlink()
     assert finish(course) == 0
     assert_as_if_nothing_had_happened(course, undisturbed)

@@ -33,7 +33,7 @@ $(STAMP): pyproject.toml autograder/pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/python -m tools.demo
 
-## make test       the tests that need Python, pip and make alone, always the same
+## make test       the tests that need Python, pip and make alone, but for those of minutes; always the same
 test: setup
 	$(BIN)/python -m pytest tests -m "not rest" --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 

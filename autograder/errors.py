@@ -10,9 +10,9 @@ GradingError                    the instructor asked for something that cannot b
 """
 
 import errno
-import os
 import shutil
 import tempfile
+from pathlib import Path
 
 
 class GradingError(Exception):
@@ -66,10 +66,10 @@ def gradebook_said(error: Exception) -> str:
     return f"{text}; {advice}" if advice else text
 
 
-def said(error: OSError) -> str:
-    """What the system said, in one line: which file, and what is wrong with it."""
+def said(error: OSError, folder: Path | None = None) -> str:
+    """What the system said, in one line: which file, and what is wrong with it. folder: where else it may be full."""
     what = error.strerror or str(error) or type(error).__name__
     if error.errno == errno.ENOSPC:  # which disk it is, the system does not say
-        free = {place: shutil.disk_usage(place).free >> 10 for place in (os.getcwd(), tempfile.gettempdir())}
+        free = {place: shutil.disk_usage(place).free >> 10 for place in (folder or Path.cwd(), tempfile.gettempdir())}
         what += "".join(f", {kilobytes} KB are free in {place}" for place, kilobytes in free.items())
     return f"{error.filename}: {what}" if error.filename else what

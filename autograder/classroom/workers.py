@@ -228,8 +228,8 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for one, handler in usual.items():
             signal.signal(one, handler)
-    if came:
-        signal.raise_signal(came[0])
+        if came:
+            signal.raise_signal(came[0])
 
 
 class _Worker:

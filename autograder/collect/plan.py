@@ -20,7 +20,7 @@ from autograder.collect.lists import ListedPerson, PeopleList
 from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
 from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
-from autograder.gradebook.groups import mates
+from autograder.gradebook.groups import Mates, mates
 from autograder.gradebook.late.times import Record
 from autograder.gradebook.roster import Roster, read_roster
 from autograder.model.course import Course
@@ -135,12 +135,7 @@ def _some(numbers: Iterable[str]) -> str:
 
 
 def _plan(
-    kind: Kind,
-    gathering: Gathering,
-    known: Whose,
-    shown: str,
-    listed: PeopleList | None,
-    together: Mapping[str, tuple[str, ...]],
+    kind: Kind, gathering: Gathering, known: Whose, shown: str, listed: PeopleList | None, together: Mates
 ) -> Plan:
     students = sorted(gathering.people.values(), key=lambda one: one.student)
     if not students and not gathering.ignored:

@@ -37,7 +37,8 @@ def run(
     The same names give the same shares. Students who hand in later, and other graders, move as few as possible.
     """
     from autograder.gradebook.gather import gather
-    from autograder.gradebook.records import assigned, read_graders, record_path, write_by_student
+    from autograder.gradebook.records import record_path, write_by_student
+    from autograder.marking.graders import assigned, read_graders
 
     names = [name.strip() for name in graders.split(",") if name.strip()]
     if len(set(names)) != len(names):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from autograder.classroom.rows import Row
     from autograder.classroom.run import Progress
     from autograder.classroom.workers import GradingOptions, Isolation
+    from autograder.gradebook.groups import Mates
     from autograder.model.course import Course
 
 WARNING = (
@@ -96,7 +96,7 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
         try:
             return grade_class(course, options, report)
         except OSError as error:
-            raise GradingError(f"{said(error)}; when that is mended, {GOES_ON}") from error
+            raise GradingError(f"{said(error, course.root)}; when that is mended, {GOES_ON}") from error
 
 
 def _tell(output: Output, course: Course, assignment: str, rows: list[Row], force: bool, notes: bool) -> int:
@@ -147,7 +147,7 @@ def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool
         console.print(f"'autograder grade {on_console(assignment)} --notes' lists the notes", soft_wrap=True)
 
 
-def _entry(row: Row, together: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+def _entry(row: Row, together: Mates) -> dict[str, Any]:
     """One student in the JSON document. Points are null where a person has yet to read something."""
     return {
         "student": row.student,
@@ -168,7 +168,7 @@ def _entry(row: Row, together: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     }
 
 
-def print_table(console: Console, rows: list[Row], together: Mapping[str, tuple[str, ...]]) -> None:
+def print_table(console: Console, rows: list[Row], together: Mates) -> None:
     """Per student and notebook the points, what failed, what waits for a human, what was put right.
 
     together: student to the others of their group, who have the same points.

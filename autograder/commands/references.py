@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autograder.model.course import Course
+    from autograder.references.store import References
 
 
 EXAMPLE = "autograder references distilbert --seed new"
@@ -45,7 +46,7 @@ def run(
     Stored files that agree but for rounding stay. Where chance makes two mistakes alike, or gives a sample answer other
     points than its author says, it is drawn again. Exit codes: 0 drawn; 1 drawn, but some answers get another name.
     """
-    from autograder.references import loader, store
+    from autograder.references import store
     from autograder.references.draw import new_seed
 
     course = open_course(context)
@@ -58,15 +59,10 @@ def run(
             f"--exercise needs its assignment: autograder references ASSIGNMENT --exercise {exercise[0]}"
         )
     references = store.References.of_course(course.root)
-    for name in names:
+    for name in names:  # all of them exist before the first is drawn anew
         if name not in known:
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
-        exercises = references.exercises(name)  # all of them exist before the first is drawn anew
-        for one in [*(exercise or ()), *([watched] if watched else [])]:
-            if f"{name}/{one}" not in exercises:
-                raise GradingError(
-                    f"unknown exercise {one!r}; {name} has {', '.join(loader.names(references.folder, name))}"
-                )
+        _require(references, name, [*(exercise or ()), *([watched] if watched else [])])
     if watched:
         from autograder.authoring.watch import watch
 
@@ -82,6 +78,16 @@ def run(
         drawn = new_seed() if before is None else before
         left += _build(output, course, name, drawn, exercise or (), every=chosen is not None)
     return 1 if left else 0
+
+
+def _require(references: References, assignment: str, wanted: Sequence[str]) -> None:
+    from autograder.references import loader
+
+    exercises = references.exercises(assignment)
+    for one in wanted:
+        if f"{assignment}/{one}" not in exercises:
+            known = ", ".join(loader.names(references.folder, assignment))
+            raise GradingError(f"unknown exercise {one!r}; {assignment} has {known}")
 
 
 def _seed(text: str) -> int:

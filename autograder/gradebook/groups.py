@@ -71,8 +71,11 @@ def _groups(assignment: str, table: object) -> tuple[Group, ...]:
     return tuple(found)
 
 
-def mates(course: Course, assignment: str) -> dict[str, tuple[str, ...]]:
-    """Student to the others of their group."""
+#: Student to the others of their group.
+Mates = Mapping[str, tuple[str, ...]]
+
+
+def mates(course: Course, assignment: str) -> Mates:
     groups = read_groups(course.root, course.assignments()).get(assignment, ())
     return {one: tuple(other for other in group.members if other != one) for group in groups for one in group.members}
 

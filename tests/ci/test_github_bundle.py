@@ -18,7 +18,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.release.bundle import PACKAGE
 from autograder.release.leaks.search import Hidden, found_in
-from tests.commands.parsing import parsed
+from tests.commands.test_command_line import parsed
 from tests.conftest import missing_confinement
 from tests.grading import ROOT
 

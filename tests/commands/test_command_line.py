@@ -12,13 +12,13 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from autograder import cli, commands
 from autograder.commands import _output
 from autograder.errors import GradingError
-from tests.commands.parsing import parsed
 
 NAMES = cli.command_names()
 #: The least that each command takes.
@@ -39,6 +39,22 @@ WITHOUT_ARGUMENTS = {"adopt", "doctor", "references", "release", "status"}
 
 def least(name: str) -> list[str]:
     return [name, *LEAST.get(name, [] if name in WITHOUT_ARGUMENTS else ["a"])]
+
+
+def parsed(monkeypatch: pytest.MonkeyPatch, name: str, argv: list[str], code: int = 0) -> dict[str, Any]:
+    """The arguments of the command ``name`` after ``autograder ARGV``, which must end with the exit code."""
+    module = import_module(f"autograder.commands.{name.replace('-', '_')}")
+    seen: dict[str, Any] = {}
+
+    @functools.wraps(module.run)
+    def record(**given: Any) -> int:
+        seen.update(given)
+        return 0
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "run", record)
+        assert cli.main(argv) == code
+    return seen
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:

@@ -1,4 +1,4 @@
-"""What guides and modules promise is what is there (G5): sentences that were untrue, and the tests that pages name."""
+"""What guides promise is what is there: the tests that they name; notebooks and cells of the teaching notes."""
 
 from __future__ import annotations
 
@@ -6,24 +6,13 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+import nbformat
 
+from autograder.model.course import Course
 from tests.grading import ROOT
 
-#: (file, the untrue sentence)
-UNTRUE = [
-    ("docs/writing-exercises.md", "no other test, no other file"),
-    ("autograder/pipeline/grade.py", "Knows no gradebook"),
-    ("docs/security.md", "A lie gains nothing"),
-    ("docs/plain-tests.md", "what a solution imports is nobody's answer"),
-    ("README.md", "Not one answer in it"),
-    ("docs/architecture.md", "one module per sheet"),
-]
-
-
-@pytest.mark.parametrize(("file", "sentence"), UNTRUE)
-def test_an_untrue_promise_is_gone(file: str, sentence: str) -> None:
-    assert sentence not in " ".join((ROOT / file).read_text(encoding="utf-8").split())
+ROW = re.compile(r"(?m)^\| (\w+) (\d) \| ([^|]+) \|")
+NOTES = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
 
 
 def test_every_test_that_the_guides_name_exists() -> None:
@@ -40,3 +29,18 @@ def test_every_test_that_the_guides_name_exists() -> None:
 def _tests(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_notes_have_a_row_for_each_notebook_in_the_order_of_the_main_line() -> None:
+    rows = [(assignment, number) for assignment, number, _ in ROW.findall(NOTES)]
+    there = {(path.parent.name, path.stem[0]) for path in (ROOT / "source").glob("*/*.ipynb")}
+    assert len(rows) == len(set(rows)) and set(rows) == there
+    steps = [(slug.partition("/")[0], slug.partition("/")[2][0]) for slug in Course(ROOT).file.main_line.steps]
+    assert rows[: len(steps)] == steps
+
+
+def test_the_cells_to_show_are_there() -> None:
+    for assignment, number, shown in ROW.findall(NOTES):
+        (path,) = (ROOT / "source" / assignment).glob(f"{number}_*.ipynb")
+        ids = {cell.id for cell in nbformat.read(path, as_version=4).cells}
+        assert set(re.findall(r"`([\w-]+)`", shown)) - {"knock_out"} <= ids, path

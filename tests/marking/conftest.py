@@ -10,6 +10,7 @@ import pytest
 from autograder.marking.desk import Desk
 from autograder.model.course import Course
 from tests.marking.classroom import ASSIGNMENT, WRITTEN, hand_in, make_course
+from tests.regrade.conftest import graded, world  # noqa: F401
 
 RIGHT, WRONG = (WRITTEN["scale"]["kinds"][kind][0] for kind in ("right", "speed"))
 

@@ -183,7 +183,7 @@ def in_one_process(found: list[Block], solved: bool) -> dict[str, float]:
 
 @EACH
 @SEEDS
-def test_b2_courses_by_chance_give_solution_and_blank_the_points_of_one_process(chance):
+def test_courses_by_chance_give_solution_and_blank_the_points_of_one_process(chance):
     found = [block_by(chance, number) for number in range(10)]
     cells = []
     for number, one in enumerate(found):

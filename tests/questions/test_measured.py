@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from autograder.exercise.questions import same, share
+from tests.questions.__main__ import MAX_DEVIATIONS, every_style, wrong_keys
 from tests.questions.measured import Asked, by_guessing, guessed, tokens
-from tests.questions.table import MAX_DEVIATIONS, every_style, wrong_keys
 
 pytestmark = pytest.mark.slow
 

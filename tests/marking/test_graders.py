@@ -9,8 +9,9 @@ from collections import Counter
 import pytest
 
 from autograder import cli
-from autograder.gradebook.records import assigned, record_path
+from autograder.gradebook.records import record_path
 from autograder.gradebook.roster import pseudonym
+from autograder.marking.graders import assigned
 from tests.regrade.conftest import SHEET, STUDENTS, World
 
 CLASS = [f"student{number}" for number in range(50)]

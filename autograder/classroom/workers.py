@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from multiprocessing import forkserver, resource_tracker
@@ -30,6 +30,7 @@ from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_verdict
 from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
+from autograder.files.atomic import undisturbed
 from autograder.kernel.disk_quota import kernels_within_quota
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
@@ -215,23 +216,6 @@ def worker_processes(drawings: str = "") -> multiprocessing.context.BaseContext:
     return context
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Whoever stops the grader meanwhile is heard at the end: a process that comes up needs what it was promised."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    usual = {one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for one, handler in usual.items():
-            signal.signal(one, handler)
-        if came:
-            signal.raise_signal(came[0])
-
-
 class _Worker:
     """A process, and the jobs it was given, in order: it does the first of them, the others wait in its queue.
 
@@ -249,7 +233,7 @@ class _Worker:
     def give(self, job: Job) -> bool:
         """False where the process is dead."""
         try:
-            with _undisturbed():
+            with undisturbed():
                 self.given[self._pool.submit(self._work, job)] = job
         except BrokenProcessPool:
             return False
@@ -288,7 +272,7 @@ def _side_by_side(
     try:
         if ready is not None:
             for job in list(queue)[:workers]:
-                with _undisturbed():
+                with undisturbed():
                     staff.append(_Worker(work, soon=job))
             ready()
         while True:

@@ -20,6 +20,7 @@ from autograder.collect.lists import ListedPerson, PeopleList
 from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
 from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
+from autograder.files.atomic import undisturbed
 from autograder.gradebook.groups import Mates, mates
 from autograder.gradebook.late.times import Record
 from autograder.gradebook.roster import Roster, read_roster
@@ -317,6 +318,7 @@ def write_plan(course: Course, assignment: str, plan: Plan, force: bool) -> list
     return [_write(course, assignment, one, force) for one in plan.students]
 
 
+@undisturbed()
 def _write(course: Course, assignment: str, one: Collected, force: bool) -> WrittenSubmission:
     if not one.taken:
         return WrittenSubmission(one.student, "empty")

@@ -44,6 +44,9 @@ AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Its f
 OneAssignment = Annotated[
     str | None, typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)
 ]
+SomeAssignments = Annotated[
+    list[str], typer.Argument(metavar="ASSIGNMENT", help="Its folder's name in source/.", **_NAME)
+]
 AssignmentNames = Annotated[
     list[str] | None, typer.Argument(metavar="ASSIGNMENT", help="Default: every assignment.", **_NAME)
 ]

@@ -8,7 +8,7 @@ import typer
 
 from autograder.commands._options import is_outside, open_course, started_in
 from autograder.commands._output import Output
-from autograder.errors import GradingError
+from autograder.errors import GradingError, NeverReleased
 
 if TYPE_CHECKING:
     from autograder.model.course import Course
@@ -57,9 +57,14 @@ def _calibrate(course: Course, output: Output) -> None:
     from autograder.plain.where import summary
     from autograder.release.calibrate import calibrated_in
 
+    unreleased = []
     for name in course.assignments():
         try:
             for line in summary(calibrated_in(course, Assignment.open(course, name), course.file.limits)):
                 output.say(line)
-        except GradingError as error:  # never released, say
+        except NeverReleased:
+            unreleased.append(name)
+        except GradingError as error:
             output.say(f"{name}: {error}")
+    if unreleased:
+        output.say(f"never released, so not looked at: {', '.join(unreleased)}; 'autograder release' does both")

@@ -16,7 +16,7 @@ EXAMPLE = "autograder convert otter hw01.ipynb --assignment hw01"
 def run(
     context: typer.Context,
     kind: Annotated[Literal["otter"], typer.Argument(metavar="otter", help="What 'otter assign' takes.")],
-    notebook: Annotated[Path, typer.Argument(metavar="NOTEBOOK", help="The master notebook.", show_default=False)],
+    notebook: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK", help="A master notebook.", show_default=False)],
     assignment: Annotated[
         str | None,
         typer.Option(metavar="ASSIGNMENT", help="Its folder in source/. Default: the name that the notebook has."),
@@ -30,12 +30,15 @@ def run(
     from autograder.convert.otter import convert_into
 
     course, output = open_course(context), Output(context)
-    done = convert_into(course, notebook, assignment)
-    name = done.path.parent.name
-    output.say(f"{done.path}: {done.converted.questions} questions, {done.converted.points:g} points")
-    for copied in done.copied:
-        output.say(f"  copied: {copied}")
-    for note in done.notes:
-        output.say(f"  note: {note}")
-    output.say(f"Then 'autograder release {name}' tries the solution and the untouched notebook.")
+    names = []
+    for one in notebook:
+        done = convert_into(course, one, assignment)
+        names.append(done.path.parent.name)
+        output.say(f"{done.path}: {done.converted.questions} questions, {done.converted.points:g} points")
+        for copied in done.copied:
+            output.say(f"  copied: {copied}")
+        for note in done.notes:
+            output.say(f"  note: {note}")
+    names = list(dict.fromkeys(names))
+    output.say(f"Then 'autograder release {' '.join(names)}' tries the solution and the untouched notebook.")
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.commands._options import AsJson, AssignmentName, RequireOutside, Students, open_course
+from autograder.commands._options import AsJson, RequireOutside, SomeAssignments, Students, open_course
 from autograder.commands._output import Output, counted
 from autograder.errors import GOES_ON, GradingError, said
 from autograder.model.plain_text import MAX_NAME, on_console
@@ -35,7 +35,7 @@ EXAMPLE = "autograder grade distilbert --workers 4"
 
 def run(
     context: typer.Context,
-    assignment: AssignmentName,
+    assignment: SomeAssignments,
     student: Students = None,
     workers: Annotated[
         int, typer.Option(metavar="N", help="Processes at work (default: one per core).", show_default=False)
@@ -60,6 +60,8 @@ def run(
 
     Exit codes: 0 graded; 1 graded, but some submissions failed, which are listed; 2 nothing was graded.
     """
+    if as_json and len(assignment) > 1:
+        raise GradingError("--json goes with one assignment: one document for each")
     if workers < 1:
         raise GradingError(f"--workers must be at least 1, not {workers}")
     if time_limit is not None and time_limit <= 0:
@@ -74,11 +76,16 @@ def run(
     from autograder.classroom.workers import GradingOptions
 
     isolation: Isolation = "none" if no_isolation else "auto"
-    options = GradingOptions(
-        assignment, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
-    )
-    rows = _grade(output, course, options)
-    return _tell(output, course, assignment, rows, force, notes)
+    codes = []
+    for name in assignment:
+        options = GradingOptions(
+            name, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
+        )
+        if len(assignment) > 1:
+            output.say(f"{name}:")
+        rows = _grade(output, course, options)
+        codes.append(_tell(output, course, name, rows, force, notes))
+    return max(codes)
 
 
 def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:

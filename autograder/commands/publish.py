@@ -57,12 +57,13 @@ def run(
         course.root, folder.resolve(), names, approve_pictures=approve_pictures, until=moment, note=note, site=site
     )
     _tell(Output(context), folder, done)
-    if done.repository == course.file.placeholder:
-        Output(context).say(
-            "  The repository is still the placeholder: set 'repository' in course.toml, run 'autograder release' and "
-            "publish again, or badges and setup cells lead nowhere."
-        )
-    return 0
+    if done.repository != course.file.placeholder:
+        return 0
+    Output(context).warn(
+        "autograder: the repository is still the placeholder: set 'repository' in course.toml, run 'autograder "
+        "release' and publish again, or badges and setup cells lead nowhere"
+    )
+    return 1
 
 
 def _tell(output: Output, folder: Path, done: Published) -> None:

@@ -78,8 +78,9 @@ def _question(question: Question, ok_format: bool, notes: list[str]) -> Iterator
     answers = [cell for cell in question.cells("solution") if cell.cell_type != "raw"]
     # points of a question that a person reads belong to its text, or else to its last cell of code
     read = next((cell for cell in answers if cell.cell_type == "markdown"), answers[-1] if answers else None)
-    if manual and read is None:
-        raise GradingError(f"question '{question.name}' is graded by hand, but has no solution block")
+    if read is None:
+        given = "students write into the cell that stands for it" if manual else "students add a cell of their own"
+        notes.append(f"{question.name}: has no solution block: {given}, and its solution is not tried")
     for kind, cell in question.parts:
         if kind == "tests":
             yield next(tests)
@@ -92,6 +93,9 @@ def _question(question: Question, ok_format: bool, notes: list[str]) -> Iterator
             hints = []
         elif kind == "text" or (cell.cell_type == "markdown" and not _TYPE_HERE.search(cell.source)):
             yield from _outside(cell, notes)
+    if manual and read is None:
+        marks = {"solution": True, "locked": False, "grade": True, "points": _manual_points(question, notes)}
+        yield _cell(nbformat.v4.new_markdown_cell("YOUR ANSWER HERE"), f"{name}_answer", marks)
     if question.cells("prompt") and any(cell.cell_type == "code" for cell in question.cells("prompt")):
         notes.append(f"{question.name}: its prompt stands as comments above nbgrader's stub")
     for key in sorted(question.config.keys() - {"name", "points", "manual", "export", "check_cell"}):

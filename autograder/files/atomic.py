@@ -6,7 +6,9 @@ import contextlib
 import os
 import secrets
 import shutil
+import signal
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,9 +33,28 @@ def replacing(folder: Path) -> Iterator[Path]:
         put_in_place(fresh, folder, old)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Whoever stops the program meanwhile is heard at the end: for steps of which all are taken or none."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    usual = {one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in usual.items():
+            signal.signal(one, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+@undisturbed()
 def put_in_place(fresh: Path, folder: Path, old: Path) -> None:
     """Let ``fresh`` take the place of ``folder``, which moves to ``old``; all three on one disk.
 

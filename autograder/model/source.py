@@ -156,12 +156,12 @@ def name_cells(notebook: NotebookNode) -> None:
 def _with_tests(notebook: str, cell: NotebookNode, form: SourceForm, generated: Callable[[], Mapping[str, str]]) -> str:
     grade_id = cells.grade_id(cell) or ""
     made = generated().get(grade_id)
-    if made is None or not _made_of(cell.source, made, form):
-        raise GradingError(
-            f"{notebook}, cell '{grade_id}': nbgrader has made no tests of its {form.autotest} lines, or they were "
-            "changed since: release the assignment again"
-        )
-    return made
+    if made is not None and _made_of(cell.source, made, form):
+        return made
+    why = f"nbgrader has made no tests of its {form.autotest} lines yet: release the assignment"
+    if made is not None:
+        why = f"its {form.autotest} lines were changed since nbgrader made tests of them: release the assignment again"
+    raise GradingError(f"{notebook}, cell '{grade_id}': {why}")
 
 
 def _with_snippets(cell: NotebookNode, form: SourceForm) -> str:

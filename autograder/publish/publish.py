@@ -25,6 +25,7 @@ import nbformat
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import copy_rules
 from autograder.errors import GradingError, NothingToGrade
+from autograder.files.atomic import undisturbed
 from autograder.model import cells
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.course_file import NAME
@@ -280,6 +281,7 @@ def _for_installing(project: str) -> str:
     return "".join(one for one in tables if not one.startswith("[") or kept.match(one))
 
 
+@undisturbed()
 def _take_over(
     fresh: Path, folder: Path, before: set[str], kept: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:

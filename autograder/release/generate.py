@@ -127,6 +127,7 @@ def draft(course: Course, assignment: str, step: str) -> tuple[Path, Generated]:
         return generate(course, assignment, step, db_url), stored_cells(db_url, assignment)
 
 
+@atomic.undisturbed()
 def put_in_place(course: Course, assignment: str, checked: Path, step: str) -> None:
     """Tell the gradebook, then let ``checked`` take the place of the release. step: a workspace that is still empty.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.classroom.lock import only_run
 from autograder.errors import GradingError
-from autograder.files.atomic import write_file, writing
+from autograder.files.atomic import undisturbed, write_file, writing
 from autograder.gradebook.late.file import NAME as POLICY
 from autograder.gradebook.roster import salt_path
 from autograder.model import course_file
@@ -120,6 +120,7 @@ def _personal(course: Course) -> list[Path]:
     return [path for path in dict.fromkeys([*found, database_file]) if os.path.lexists(path)]
 
 
+@undisturbed()
 def _move(course: Course, personal: list[Path], folder: Path) -> None:
     """All of it or nothing: what has moved moves back where the system refuses one of them."""
     moved: list[tuple[Path, Path]] = []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from autograder import cli
+from autograder.cli import STOPPED
 from autograder.model.course import Course
 from tests.exports.conftest import cells
 from tests.feedback.toy import build_course, hand_in
@@ -39,6 +41,27 @@ def refuse(monkeypatch, below: Path) -> None:
         return no("replace")(self, self) if below in self.parents else plain(self, data)
 
     monkeypatch.setattr(Path, "write_bytes", write_bytes)
+
+
+def pages(course: Course) -> list[Path]:
+    return sorted(path for path in (course.root / "feedback").rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_it_between_two_steps_finds_all_as_it_was_or_whole(course, monkeypatch, number):
+    hand_in(course, "ada", cells=cells(3.0, 2.0))
+    assert cli.main(["--course-dir", str(course.root), "feedback", "toy"]) == 0
+    before, replace, steps = pages(course), os.replace, 0
+
+    def stopped(*paths) -> None:
+        nonlocal steps
+        replace(*paths)
+        steps += 1
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(os, "replace", stopped)
+    assert cli.main(["--course-dir", str(course.root), "feedback", "toy"]) == STOPPED
+    assert steps == 2 and before and pages(course) == before
 
 
 @pytest.mark.parametrize(

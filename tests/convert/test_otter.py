@@ -215,6 +215,16 @@ def test_points_that_a_person_gives_are_told_as_they_are_written(config, points,
     assert any(note in one for one in made.notes)
 
 
+def test_a_question_without_a_solution_block_is_taken_and_said():
+    bare = [raw("# BEGIN QUESTION\nname: why\nmanual: true\npoints: 2"), text("Why?"), raw("# END QUESTION")]
+    made = convert(notebook(*bare, question("q", code("x", "3"))))
+    assert cells.is_manually_graded(graded(made)["why_answer"]) and made.points == 3
+    assert [note.partition(",")[0] for note in made.notes] == [
+        "why: has no solution block: students write into the cell that stands for it",
+        "q: has no solution block: students add a cell of their own",
+    ]
+
+
 def test_tests_of_a_question_by_hand_have_no_points_and_it_is_said():
     made = convert(notebook(question("q", code("x", "3"), solution=ANSWER, config="manual: true\npoints: 3")))
     assert made.points == 3 and cells.max_points(graded(made)["q"]) == 0
@@ -260,7 +270,6 @@ def test_a_fence_called_otter_is_a_raw_cell():
         ([raw("# BEGIN QUESTION\nname: q"), raw("# BEGIN TESTS"), raw("# END QUESTION")], "cell 3"),
         ([raw("# BEGIN QUESTION\nname: [")], "YAML"),
         ([*question("q", code("x", "3")), *question("q", code("x", "3"))], "two cells"),
-        ([raw("# BEGIN QUESTION\nname: q\nmanual: true\npoints: 1"), raw("# END QUESTION")], "by hand"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(parts, word):

@@ -94,6 +94,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if "\nEXERCISE = " in (text := path.read_text(encoding="utf-8")) and path.stem != THOROUGH:
             path.write_text(text + FEW, encoding="utf-8")
     of_the_sheet = [f"{tree}/{SHEET}" for tree in ("source", "release")]
+    own = root / "course.toml"  # step 2: a repository of its own
+    own.write_text(own.read_text(encoding="utf-8").replace("example/transformer", "university/transformer", 1))
     # a part of the grader's package lies in the course's folder, and must not hide the installed one
     for name in (*of_the_sheet, "course", "docs", "autograder/release/bundle_files"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))

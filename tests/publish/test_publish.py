@@ -231,9 +231,11 @@ def test_every_picture_is_listed_and_one_that_nobody_approved_stops_it(course, o
     said = capsys.readouterr().err
     assert "docs/images/jupyterlab-check-failing.png" in said and "--approve-pictures" in said
     assert not out.exists()
-    assert main(["--course", str(course), "publish", str(out), "--approve-pictures"]) == 0
-    assert main(["--course", str(course), "publish", str(out)]) == 0
-    assert capsys.readouterr().out.count("picture, accepted: docs/") == 2 * 11
+    assert main(["--course", str(course), "publish", str(out), "--approve-pictures"]) == 1
+    assert main(["--course", str(course), "publish", str(out)]) == 1
+    said = capsys.readouterr()
+    assert said.out.count("picture, accepted: docs/") == 2 * 11
+    assert said.err.count("the repository is still the placeholder") == 2
 
 
 @pytest.mark.parametrize("where", ["attachment", "data uri", "output"])

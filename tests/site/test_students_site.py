@@ -70,7 +70,7 @@ def students(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     folder = tmp_path_factory.mktemp("published") / "students"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Kernels, "open", None)
-        assert cli.main(["--course", str(course.root), "publish", str(folder), "--site"]) == 0
+        assert cli.main(["--course", str(course.root), "publish", str(folder), "--site"]) == 1
     yield folder
 
 

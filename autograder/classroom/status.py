@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from autograder.errors import GradingError, NeverReleased
 from autograder.gradebook.accepted import in_groups, offered
 from autograder.gradebook.gather import gather_from, policy_of
 from autograder.gradebook.read import open_book
-from autograder.gradebook.results import ResultsTable
+from autograder.gradebook.results import ResultsTable, counted
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON
 from autograder.pipeline.fingerprint import content_parts
@@ -77,9 +78,17 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
         deadline=rules.deadline.isoformat() if rules else "",
         late=sum(row.lateness is not None and row.lateness.days > 0 for row in there),
         without_time=sum(row.submitted_at is None for row in there) if rules else 0,
-        remarks=(*standing, *(f"for you to do: {one}" for one in in_groups(offered(table.rows)))),
+        remarks=(*standing, *_moved(table), *(f"for you to do: {one}" for one in in_groups(offered(table.rows)))),
         kept_bytes=kept_bytes(course.root, name),
     )
+
+
+def _moved(table: ResultsTable) -> Iterator[str]:
+    """What gives points that the answers alone would not have now."""
+    yield from (f"{one.exercise}: {one.text}" for one in table.waivers)
+    again = [row.student.id for row in table.rows if any(one.changes for one in row.regradings)]
+    if again:
+        yield f"{counted(again)}: other points since grading again, as their pages say"
 
 
 def _release(course: Course, assignment: Assignment) -> str:

@@ -166,7 +166,9 @@ def _record(
     before = read_times(course.root, assignment)
     there = {one.student: one.what for one in outcomes if one.what in ("new", "replaced", "unchanged")}
     replaced = {student for student, what in there.items() if what != "unchanged"} - set(times)
-    given, moved = {student: times[student] for student in sorted(there) if student in times}, {}
+    given = {student: times[student] for student in sorted(there) if student in times}
+    timed = [student for student in given if there[student] == "unchanged" and student not in before]
+    moved = {student: f"; its time is {_shown(given[student].time)} now and was not known" for student in timed}
     for student in [one for one, record in given.items() if before.get(one, record.time) != record.time]:
         now, then = given[student].time, before[student].astimezone(given[student].time.tzinfo)
         moved[student] = f"; its time is {_shown(now)} now and was {_shown(then)}"

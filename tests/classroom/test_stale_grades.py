@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -75,6 +76,50 @@ def test_a_newer_submission_is_spoken_of_until_it_is_graded(course: Course, caps
     assert grade(course) == 0
     assert run(course, "feedback", SHEET) == 0
     assert "something newer" not in said(capsys)
+
+
+def ambiguous(course: Course) -> tuple[str, ...]:
+    return ("waive", SHEET, "mean", "--full", "--reason", "ambiguous")
+
+
+def another_test(course: Course) -> tuple[str, ...]:
+    write_source(course, test="assert mean([1, 3]) == 2")
+    generate(course, SHEET)
+    return ("regrade", SHEET, "--yes")
+
+
+def a_later_time(course: Course) -> tuple[str, ...]:
+    (course.root / "late_policy.toml").write_text(
+        f'timezone = "UTC"\nper_day = "10%"\n[assignments.{SHEET}]\ndeadline = 2026-11-20T23:59:00\n'
+    )
+    (course.root / "times.csv").write_text("id,time\n1,2026-11-22 09:00\n")
+    with zipfile.ZipFile(course.root / "sent.zip", "w") as archive:
+        for path in course.submitted("bob", SHEET).iterdir():
+            archive.write(path, f"bob_1_{path.name.count('mean')}_{path.name}")
+    (course.root / "names.csv").write_text("id,student\n1,bob\n")
+    lists = ("--names", str(course.root / "names.csv"), "--times", str(course.root / "times.csv"))
+    return ("collect", SHEET, str(course.root / "sent.zip"), "--yes", *lists)
+
+
+@pytest.mark.parametrize(
+    ("change", "by_the_command", "in_the_status", "on_the_page"),
+    [
+        (ambiguous, r"bob +│ 1/7 │ 4/7", r"mean: waived, full points", r"Waived, full points"),
+        (another_test, r"bob +│ 1_mean/mean +│ +0 │ +3", r"\(bob\): other points since", r"had 0 points then and 3"),
+        (a_later_time, r"bob: there already; its time is", r"\b1 +│ 2026-11-20", r"2 days late"),
+    ],
+)
+def test_what_moves_a_grade_is_said_by_its_command_by_the_status_and_on_the_page(
+    course: Course, capsys: pytest.CaptureFixture[str], change, by_the_command, in_the_status, on_the_page
+) -> None:
+    words = change(course)
+    assert run(course, *words) == 0
+    assert re.search(by_the_command, said(capsys))
+    assert run(course, "status") == 0
+    assert re.search(in_the_status, said(capsys))
+    assert run(course, "feedback", SHEET, "--student", "bob") == 0
+    page = (course.root / "feedback" / "bob" / SHEET / "1_mean.html").read_text("utf-8")
+    assert len(re.findall(on_the_page, page)) == 1
 
 
 def test_who_is_left_out_by_the_settings_is_not_called_gone(course: Course, capsys: pytest.CaptureFixture[str]) -> None:

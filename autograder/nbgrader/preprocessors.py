@@ -37,7 +37,7 @@ from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.prepare import Prepared, prepare
-from autograder.release.calibrate import calibrated, needs_calibration
+from autograder.release.calibrate import calibrated, needs_calibration, warn_of_problems
 from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
@@ -155,7 +155,7 @@ def _submission(student: str, assignment: str) -> tuple[Submission, Assignment, 
     opened = Assignment.open(_course(), assignment)
     require_judgeable(opened)
     if needs_calibration(opened):
-        opened = calibrated(_course().root, opened, _kernels(), _course().file.limits)
+        opened = warn_of_problems(calibrated(_course().root, opened, _kernels(), _course().file.limits))
     submission = read_submission(_course().submitted(student, assignment), student, opened)
     return submission, opened, prepare(submission, opened)
 

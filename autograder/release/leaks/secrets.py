@@ -26,6 +26,7 @@ _TRIVIAL = re.compile(
     r"import \w|from [\w.]+ import|super\(\)\.__init__\(|raise NotImplementedError|@\w+$"
     r"|(pass|else:|try:|return|[)\]}\s,]*)$"
 )
+_GOES_OUT = "; the file goes out as it is: move it out of source/, or mark its answers and name it under [deliverables]"
 _NAME = re.compile(r"(?m)\b(?:def|class)\s+(\w+)|^\s*(\w+)\s*=(?!=)")
 
 
@@ -94,7 +95,7 @@ def shown_whole(assignment: Assignment) -> Iterator[Finding]:
             whole = len(needles) < 2 and where not in graded and _is_in(text, region)
             if (2 * len(shown) > len(needles) or whole) and not stub:
                 first = shown[0].shown if shown else "\n".join(region.lines).strip()[:80]
-                said = f"most of {region.owner}: {first!r}"
+                said = f"most of {region.owner}: {first!r}{'' if ', cell ' in where else _GOES_OUT}"
                 yield pinned("leak", where, said, region.owner, text, *(one.squeezed for one in shown))
 
 

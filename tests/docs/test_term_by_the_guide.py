@@ -11,6 +11,7 @@ import re
 import shutil
 import zipfile
 from pathlib import Path
+from unicodedata import normalize
 
 import nbformat
 import pytest
@@ -28,7 +29,9 @@ pytestmark = pytest.mark.slow
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8").partition("## What course.toml says")[0]
 PEOPLE = {"ada": "Ada Lovelace", "grace": "Grace Hopper", "noether": "Emmy Noether"}
 ASSIGNMENTS = (EXAMPLE, small_class.SHEET)
-WORKSHEET = "Identifier,Full name,Email address,Status,Grade,Maximum grade,Last modified (submission)\n"
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum grade,Last modified (submission),Last modified (grade)\n"
+)
 POLICY = """timezone = "Europe/Berlin"
 per_day = "10%"
 
@@ -91,7 +94,7 @@ def download_from_moodle(course: Course, assignment: str) -> None:
             day = "Saturday, 21" if student == "grace" else "Friday, 20"
             status = "Submitted for grading"
             address = f"{student}@uni.example"
-            lines.append(f'Participant {own},{name},{address},{status},,5,"{day} November 2026, 6:00 PM"\n')
+            lines.append(f'Participant {own},{name},{address},{status},,5,"{day} November 2026, 6:00 PM",-\n')
     (course.root / "students.csv").write_text("".join(lines), encoding="utf-8-sig")
 
 
@@ -156,3 +159,76 @@ def test_a_term_by_the_guide_alone_has_one_row_per_person_from_beginning_to_end(
     again = Course(root)
     assert all(again.everybody_submitted(assignment) == [] for assignment in ASSIGNMENTS)
     shutil.rmtree(root.parent / "students")
+
+
+#: id -> name; Zoë's id has an accent, José is in a group with Ada and hands in nothing himself.
+CLASS = {"ada": "Ada Lovelace", "grace": "Grace Hopper", "zoë": "Zoë Dupré", "josé": "José Pérez"}
+#: A deadline on Friday. Grace was a day late; Zoë, three days, has an extension of four.
+CAME_IN = {"ada": 20, "grace": 21, "zoë": 23}
+SCORES = {"ada": "6", "grace": "5.4", "zoë": "6", "josé": "6"}
+
+
+def download(course: Course, lms: str) -> list[str]:
+    """The zip of all submissions with names as a Mac writes them, the LMS's table, and times; the options for them."""
+    gradebook = "Student,ID,SIS User ID,SIS Login ID,Section,ps1 (7)\n    Points Possible,,,,,7\n"
+    table, times = gradebook if lms == "canvas" else WORKSHEET, ["id,time"]
+    with zipfile.ZipFile(course.root / "submissions.zip", "w") as archive:
+        for number, (student, name) in enumerate(CLASS.items(), start=101):
+            day = CAME_IN.get(student)
+            canvas = "".join(c for c in normalize("NFD", name.lower()) if c.isalpha())
+            prefix = f"{canvas}_{number}_9{number}_" if lms == "canvas" else f"{name}_{number}_assignsubmission_file_/"
+            for path in sorted(course.submitted(student, small_class.SHEET).glob("*.ipynb")) if day else ():
+                archive.write(path, normalize("NFD", f"{prefix}{path.name}"))
+            last, first = reversed(name.split())
+            when = f'"Friday, {day} November 2026, 6:00 PM"' if day else "-"
+            row = f'"{last}, {first}",{number},,{student},A,'
+            table += (
+                row if lms == "canvas" else f"Participant {number},{name},{student}@uni.example,Submitted,,7,{when},-"
+            )
+            table += "\n"
+            times += [f"{number},2026-11-{day} 18:00"] if day else []
+    (course.root / "table.csv").write_text(table, encoding="utf-8-sig")
+    (course.root / "times.csv").write_text("\n".join(times))
+    return ["--names", "table.csv", "--times", "times.csv" if lms == "canvas" else "table.csv"]
+
+
+@pytest.mark.parametrize("lms", ["canvas", "moodle"])
+def test_a_person_is_one_row_and_has_one_number_in_every_place(course: Course, lms: str) -> None:
+    root = course.root
+    (root / "late_policy.toml").write_text(POLICY)
+    (root / "extensions.toml").write_text(normalize("NFD", '[ps1]\n"zoë" = 4\n'))
+    (root / "groups.toml").write_text(normalize("NFC", '[ps1]\npair = ["ada", "josé"]\n'))
+    lines = [f"{one};{name.split()[0]};{name.split()[1]};{one}@uni.example" for one, name in CLASS.items()]
+    (root / "class.csv").write_bytes("\r\n".join(["id;first_name;last_name;email", *lines]).encode("latin-1"))
+    type_in(root, "autograder student import class.csv; autograder release ps1")
+    for student in CAME_IN:
+        small_class.hand_in(course, student)
+    lists = " ".join(download(course, lms))
+    shutil.rmtree(root / "submitted")
+    collected = f"autograder collect ps1 submissions.zip {lists} --yes"
+    type_in(root, collected)
+    type_in(root, "autograder grade ps1")
+    read_answers(course, small_class.SHEET)
+    for name in ("table.csv", "times.csv"):  # everybody hands the same files in again, two days later
+        late = re.sub(r"(2026-11-|riday, )2\d", r"\g<1>25", (root / name).read_text("utf-8-sig"))
+        (root / name).write_text(late, encoding="utf-8-sig")
+    assert type_in(root, collected).count("its first time counts") == len(CAME_IN)
+    table = type_in(root, "autograder grade ps1; autograder feedback ps1; autograder report ps1")
+    type_in(root, "autograder export ps1 --to csv; autograder report ps1 --anonymous")
+    type_in(root, f"autograder export ps1 --to {lms} --columns table.csv")
+
+    assert {one: row["score"] for one, row in rows(root / "exports" / "ps1.csv").items()} == SCORES
+    with (root / "exports" / f"ps1-{lms}.csv").open(encoding="utf-8-sig", newline="") as file:
+        in_lms = {line.get("Full name") or " ".join(reversed(line["Student"].split(", "))): line
+                  for line in csv.DictReader(file)}  # fmt: skip
+    assert {name: in_lms[name].get("Grade") or in_lms[name].get("ps1 (7)") for name in CLASS.values()} == {
+        CLASS[student]: score for student, score in SCORES.items()
+    }
+    assert set(re.findall(r"(?m)^│ (\S.*?) +│", table)) == {"ada, josé", "grace", "zoë"}
+    for student, score in SCORES.items():
+        page = (root / "feedback" / student / "ps1" / "1_mean.html").read_text("utf-8")
+        assert re.findall(r"All notebooks: .*?([\d.]+)(?: of 7 points| count)\.<", page) == [score]
+    for report in ("ps1", "ps1-anonymous"):
+        text = (root / "reports" / report / "index.html").read_text("utf-8").partition('id="students"')[2]
+        assert sorted(re.findall(r">([\d.]+)</td>\s*</tr>", text)) == sorted(SCORES.values())
+        assert all(bool(re.search(rf"<td>{one}[ <]", text)) is (report == "ps1") for one in CLASS)

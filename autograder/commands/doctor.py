@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,6 +91,13 @@ def _machine(context: typer.Context) -> Iterator[tuple[str, bool, str, str]]:
         yield "temporary folder", True, str(own_folder()), ""
     except GradingError as error:
         yield "temporary folder", False, "unsafe", str(error)
+    if noatime := getattr(os, "ST_NOATIME", 0):
+        kept = [one for one in (tempfile.gettempdir(), sys.prefix) if not os.statvfs(one).f_flag & noatime]
+        advice = (
+            "by them a later student's code may learn a hidden number of a cell that only the student's kernel can "
+            "judge: mount these with noatime, or write such a test otherwise (docs/plain-tests.md)"
+        )
+        yield "times of the last access", not kept, f"kept in {' and '.join(kept)}" if kept else "not kept", advice
     try:
         root = find_course(context.obj.course_dir or Path.cwd())
     except GradingError:

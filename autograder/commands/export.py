@@ -49,7 +49,7 @@ def run(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --push: send; else it is only shown.")] = False,
 ) -> int:
-    """Write the grades for Canvas, Moodle, Gradescope, a spreadsheet or a program; or send them to Canvas.
+    """Write the grades for Canvas, Moodle, a spreadsheet or a program; or send them to Canvas.
 
     What is not graded yet is an empty cell, never a 0. Who and what waits is said on stderr.
 

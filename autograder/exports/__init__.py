@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-Format = Literal["canvas", "moodle", "csv", "json", "gradescope"]
+Format = Literal["canvas", "moodle", "csv", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 #: For people and programs; a file in any other format is for a system that imports it as a table.
 FOR_ANYBODY: tuple[Format, ...] = ("csv", "json")

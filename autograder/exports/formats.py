@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format, canvas, gradescope, moodle, plain
+from autograder.exports import FOR_ANYBODY, WITH_TEMPLATE, Format, canvas, moodle, plain
 from autograder.exports.sheet import ExportFile, read_sheet
 from autograder.gradebook.results import ResultsTable, counted
 
@@ -20,8 +20,6 @@ def make(table: ResultsTable, to: Format, columns: Path | None = None) -> Export
             return canvas.make(table, sheet)
         case "moodle":
             return moodle.make(table, sheet)
-        case "gradescope":
-            return gradescope.make(table, sheet)
         case "csv":
             return plain.make_csv(table, sheet)
         case "json":

@@ -35,7 +35,7 @@ def people(*names: str) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("to", ["canvas", "moodle", "csv", "gradescope"])
+@pytest.mark.parametrize("to", ["canvas", "moodle", "csv"])
 def test_no_cell_begins_a_formula_and_no_name_is_lost(named, to):
     made = make(gather(named, "toy"), to)
     rows = importers.strictly(made.data.removeprefix(b"\xef\xbb\xbf"))
@@ -191,21 +191,6 @@ def test_another_table_than_the_lms_wrote_is_refused(named, tmp_path, to, table,
     (tmp_path / "table.csv").write_text(table)
     with pytest.raises(GradingError, match=re.escape(said)):
         make(gather(named, "toy"), to, tmp_path / "table.csv")
-
-
-def test_gradescopes_columns_and_states(course):
-    hand_in(course, "ada", cells=cells(3.0, 2.0))
-    hand_in(course, "bob", cells=cells(3.0, None))
-    rename(course, "eve", "Eve", "Elsewhere")
-    header, *rows = importers.strictly(make(gather(course, "toy"), "gradescope").data)
-    assert header == [
-        "First Name", "Last Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status", "Submission ID",
-        "Submission Time", "Lateness (H:M:S)", "View Count", "Submission Count",
-        "1: 1_sums/row_sums (3.0 pts)", "2: 1_sums/why (2.0 pts)",
-    ]  # fmt: skip
-    found = {row[2]: dict(zip(header, row, strict=True)) for row in rows}
-    assert [found[name]["Status"] for name in ("ada", "bob", "eve")] == ["Graded", "Ungraded", "Missing"]
-    assert [found[name]["Total Score"] for name in ("ada", "bob", "eve")] == ["5", "", ""]
 
 
 def test_two_students_that_fit_one_line_are_both_left_out(course, tmp_path):

@@ -26,9 +26,12 @@ def grade_id(cell: NotebookNode) -> str | None:
 
 
 def place(cell: NotebookNode, number: int) -> str:
-    """What people find a cell by; ``number`` counts from 0."""
+    """What people find a cell by; ``number`` counts from 0. Of a cell that got its id here, the first words."""
     name = grade_id(cell) or cell.get("id")
-    return f"cell '{name}'" if name else f"cell {number}"
+    if name and name != f"cell-{number}":
+        return f"cell '{name}'"
+    words = cell.source.strip().partition("\n")[0][:40]
+    return f"cell {number} ({words!r})" if words else f"cell {number}"
 
 
 def is_graded(cell: NotebookNode) -> bool:

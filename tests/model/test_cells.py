@@ -56,6 +56,13 @@ class Circle:
         threading.Event().wait(0)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"), [("sum", "cell 'sum'"), ("cell-3", "cell 3 ('total = 1')"), ("cell-7", "cell 'cell-7'")]
+)
+def test_a_cell_that_got_its_id_here_is_told_by_its_first_words(given: str, said: str) -> None:
+    assert cells.place(new_code_cell("\ntotal = 1\nprint(total)", id=given), 3) == said
+
+
 def test_threads_may_read_trees_at_once() -> None:
     failed: list[BaseException] = []
 

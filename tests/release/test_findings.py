@@ -89,9 +89,9 @@ def test_what_nbgrader_goes_on_after_is_noted(tmp_path: Path, capsys: pytest.Cap
 def test_a_solution_that_fails_is_told_once_by_its_cause_and_cannot_be_accepted(tmp_path, capsys, above, test, said):
     course_of(tmp_path, code(above), answer("smoothed", SOLUTION), graded("test_smoothed", test, 2))
     assert main(["--course-dir", str(tmp_path), "release", "ps1"]) == 1
-    told = capsys.readouterr().out
+    told, beside = capsys.readouterr()
     (problem,) = re.findall("(?m)^      ps1/.*$", told)
-    assert said in problem and "where code can cheat" not in told and printed_tables(told) == ""
+    assert beside == "" and said in problem and "where code can cheat" not in told and printed_tables(told) == ""
 
 
 def test_what_is_accepted_once_is_released_and_everybody_has_the_points_of_a_cell_without_a_test(

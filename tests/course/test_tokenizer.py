@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
+from transformers import PreTrainedTokenizerFast
 
 from course import Config
 from course.errors import SentenceError
-from course.tokenizer import encode, load_tokenizer
+from course.reviews import load_reviews
+from course.tokenizer import TOKENIZER_FILE, encode, load_tokenizer
 
 SENTENCE = "This was one of the best movies I have ever seen."
 IDS = [101, 2023, 2001, 2028, 1997, 1996, 2190, 5691, 1045, 2031, 2412, 2464, 1012, 102]
@@ -17,6 +22,39 @@ def test_the_sentence_of_the_sheet_has_its_fourteen_ids() -> None:
     assert list(inputs) == ["input_ids", "attention_mask"]
     assert inputs["input_ids"].tolist() == [IDS]
     assert inputs["attention_mask"].tolist() == [[1] * 14]
+
+
+ODD = [
+    "", "  ", "don't, you're; we've", "½ ² ①", "a\u00a0b", "한국어 テスト", "ﬁx ǆ Ⅷ", "tabs\tand\nnewlines\r\n",
+    "naïve café Ångström ß İstanbul", "中文 字 test 漢", "a\u200bb c\u0301d \x07 \ue000 \u2072",
+    "[MASK] is [MASK]! [mask] [CLS]", "x" * 100, "x" * 101, "emoji 😀 done", "$5.00 +/- 3% <b>",
+    "“quoted” – dash…",
+]  # fmt: skip
+
+
+def test_ids_and_texts_are_those_of_transformers() -> None:
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
+    theirs, ours = PreTrainedTokenizerFast(tokenizer_file=str(TOKENIZER_FILE), **names), load_tokenizer()
+    reviews = load_reviews()
+    texts = [*ODD, *reviews.train.texts, *reviews.test.texts]
+    ids = [theirs(text)["input_ids"] for text in texts]
+    assert [text for text, wanted in zip(texts, ids, strict=True) if ours(text)["input_ids"] != wanted] == []
+    for skip in (False, True):
+        decoded = [theirs.decode(one, skip_special_tokens=skip) for one in ids]
+        assert [ours.decode(one, skip_special_tokens=skip) for one in ids] == decoded
+    for options in ({"padding": True}, {"truncation": True, "max_length": 7}, {"return_token_type_ids": True}):
+        wanted = theirs(texts[2:40], **{"return_token_type_ids": False, **options})
+        assert ours(texts[2:40], **options) == dict(wanted)
+    pair = {"add_special_tokens": True, "return_token_type_ids": True}
+    assert ours("time flies", "fruit flies like", **pair) == dict(theirs("time flies", "fruit flies like", **pair))
+    alone = theirs("time flies", add_special_tokens=False, return_token_type_ids=False)
+    assert ours("time flies", add_special_tokens=False) == dict(alone)
+
+
+def test_sentences_become_ids_without_transformers() -> None:
+    code = "import sys; from course.tokenizer import load_tokenizer; load_tokenizer()('a film'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"torch", "transformers", "tokenizers"} & {*loaded}
 
 
 def test_ids_become_tokens_again() -> None:
@@ -43,6 +81,11 @@ def test_a_sentence_of_512_tokens_is_taken_and_one_more_is_refused() -> None:
         encode(["short", "word " * 511], config)
     message = str(error.value)
     assert "word word" in message and "513 tokens" in message and "512" in message and "\n" not in message
+
+
+def test_a_tensor_takes_sentences_of_one_length() -> None:
+    with pytest.raises(SentenceError, match="padding=True"):
+        load_tokenizer()(["one", "one more"], return_tensors="pt")
 
 
 @pytest.mark.parametrize("nothing", [[], 7, [3, 4], None])

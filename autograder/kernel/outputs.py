@@ -8,6 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.model.plain_text import COLOUR
+
 MAX_OUTPUTS = 200
 #: What a line, and what an output, take in a notebook file besides their text: quotes, indentation, names.
 _LINE_BYTES = 16
@@ -199,11 +201,11 @@ def problem(content: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
     lines = lines if isinstance(lines, list) else []
     if len(lines) > _MAX_LINE_COUNT:
         lines = [*lines[: _MAX_LINE_COUNT // 2], "...", *lines[-_MAX_LINE_COUNT // 2 :]]
-    return (
-        clean(content.get("ename"), _MAX_NAME),
-        clean(content.get("evalue"), 4000),
-        tuple(clean(line, 10_000) for line in lines),
-    )
+    trace = tuple(clean(line, 10_000) for line in lines)
+    ename, evalue = clean(content.get("ename"), _MAX_NAME), clean(content.get("evalue"), 4000)
+    if ename == "NoneType" and trace:  # ipykernel's word where the value of a cell could not be shown
+        ename, _, evalue = COLOUR.sub("", trace[-1]).partition(": ")
+    return ename, evalue, trace
 
 
 def _joined(stream: NotebookNode) -> NotebookNode:

@@ -21,7 +21,8 @@ MAX_TEXT = 4000
 #: So many notes on one submission are kept; the others are counted.
 MAX_NOTES = 50
 
-_COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+#: A sign by which a terminal changes its colours.
+COLOUR = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 def writable(text: str) -> str:
@@ -70,7 +71,7 @@ def name(text: str) -> str:
 def paragraph(text: str, longest: int = MAX_TEXT) -> str:
     """The text with its lines, without colours; everything else as in :func:`one_line`."""
     cut = text[:longest]
-    plain = _COLOUR.sub("", cut).replace("\r\n", "\n").replace("\r", "\n")
+    plain = COLOUR.sub("", cut).replace("\r\n", "\n").replace("\r", "\n")
     shown = "\n".join("".join(map(_visible, line)) for line in plain.split("\n"))[:longest]
     return shown if len(text) <= longest else f"{shown} …"
 

@@ -22,6 +22,7 @@ from autograder.exercise.hints import hint_about
 from autograder.exercise.model import Answers, Case, Exercise, Judgement
 from autograder.model import cells
 from autograder.model.cells import checksum_of
+from autograder.model.plain_text import COLOUR
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, total
 from autograder.pipeline.answers import UnreadableAnswers, read_answers
@@ -318,7 +319,6 @@ def compare_on_the_spot(references: Path, slug: str, index: int, arrays: Mapping
 
 _NAME = re.compile(r"name '(\w+)' is not defined")
 _DEFINITION = re.compile(r"(?m)^\ufeff?(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ARROW = re.compile(r"^-+>\s*\d+ (.*)$", re.MULTILINE)
 _MAX_LINE = 200
 
@@ -370,5 +370,5 @@ def _lines(cell: NotebookNode) -> Iterator[str]:
     written = {line.strip() for line in cell.source.split("\n")} - {""}
     for output in cell.outputs:
         for text in output.get("traceback", ()) if output.output_type == "error" else ():
-            shown = (line.strip() for line in _ARROW.findall(_COLOUR.sub("", text)))
+            shown = (line.strip() for line in _ARROW.findall(COLOUR.sub("", text)))
             yield from (line[:_MAX_LINE] for line in shown if line in written)

@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 from autograder.feedback.strip import shortened
 from autograder.model import cells
+from autograder.model.plain_text import COLOUR
 from autograder.pipeline.sanitize import harmless
 from autograder.release.solved_run import name_of
 
@@ -248,7 +249,7 @@ def _still(output: NotebookNode) -> NotebookNode:
 #: Shorter values occur by chance: digits of a number in the test and where it is printed, letters of a word.
 MIN_DIGITS, MIN_PRINTED, MIN_LETTERS = 4, 3, 4
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|\.\d)")
-_COLOURS, _TAG = re.compile(r"\x1b\[[\d;]*m"), re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
 _EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
 _WRITTEN = ("text/plain", "text/html", "text/markdown", "text/latex")
 
@@ -334,4 +335,4 @@ def _source_text(output: NotebookNode) -> str:
     said = [output.get("text", ""), output.get("evalue", ""), str(about.get("alt", ""))]
     said += [html.unescape(_TAG.sub(" ", data[kind])) if kind == "text/html" else data[kind]
              for kind in _WRITTEN if kind in data]  # fmt: skip
-    return _COLOURS.sub("", "\n".join(said))
+    return COLOUR.sub("", "\n".join(said))

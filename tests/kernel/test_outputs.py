@@ -7,7 +7,7 @@ import copy
 import nbformat
 import pytest
 
-from autograder.kernel.outputs import Allowance, Outputs
+from autograder.kernel.outputs import Allowance, Outputs, problem
 
 MAX_BYTES = 1 << 16
 
@@ -108,3 +108,8 @@ def test_what_was_cleared_does_not_count():
         outputs.add(*stream("x" * 50_000))
     assert outputs.finish()[0]["text"] == "x" * 50_000
     assert allowance.left > MAX_BYTES
+
+
+def test_an_error_in_showing_a_value_is_named() -> None:
+    reply = {"ename": "NoneType", "evalue": "None", "traceback": ["...", "\x1b[31mValueError\x1b[39m: too many digits"]}
+    assert problem(reply)[:2] == ("ValueError", "too many digits")

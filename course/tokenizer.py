@@ -98,7 +98,7 @@ class WordPiece:
         text: str | Sequence[str],
         pair: str | None = None,
         *,
-        padding: bool = False,
+        padding: bool | str = False,
         truncation: bool = False,
         max_length: int | None = None,
         add_special_tokens: bool = True,
@@ -107,13 +107,14 @@ class WordPiece:
     ) -> Encoding:
         """The ids of a text, of a pair of texts, or of a list of texts: lists, or with "pt" tensors (texts, tokens).
 
-        Raises SentenceError where tensors are asked for of texts with different lengths that are not padded.
+        padding: to the longest text, or "max_length", to ``max_length``. Raises SentenceError where tensors are asked
+        for of texts with different lengths that are not padded.
         """
         texts = [text] if isinstance(text, str) else list(text)
         limit = max_length if truncation else None
         rows = [self._row(one, pair, add_special_tokens, limit) for one in texts]
-        longest = max(len(ids) for ids, _ in rows)
-        missing = [longest - len(ids) if padding else 0 for ids, _ in rows]
+        width = max_length if padding == "max_length" else max(len(ids) for ids, _ in rows)
+        missing = [max(0, (width or 0) - len(ids)) if padding else 0 for ids, _ in rows]
         encoding = Encoding(
             input_ids=[ids + [self.pad_token_id] * gap for (ids, _), gap in zip(rows, missing, strict=True)],
             attention_mask=[[1] * len(ids) + [0] * gap for (ids, _), gap in zip(rows, missing, strict=True)],

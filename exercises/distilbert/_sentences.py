@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 
 SENTENCES = [
@@ -13,7 +14,6 @@ SENTENCES = [
 
 def tokens_of(ids: list[int]) -> list[str]:
     """One token per id. Asks the vocabulary itself, not the tokenizer's class."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(files("course") / "checkpoints" / "mini" / "tokenizer.json"))
-    return [str(tokenizer.id_to_token(token)) for token in ids]
+    text = (files("course") / "checkpoints" / "mini" / "tokenizer.json").read_text(encoding="utf-8")
+    tokens = {id: token for token, id in json.loads(text)["model"]["vocab"].items()}
+    return [tokens[id] for id in ids]

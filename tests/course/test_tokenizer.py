@@ -42,7 +42,8 @@ def test_ids_and_texts_are_those_of_transformers() -> None:
     for skip in (False, True):
         decoded = [theirs.decode(one, skip_special_tokens=skip) for one in ids]
         assert [ours.decode(one, skip_special_tokens=skip) for one in ids] == decoded
-    for options in ({"padding": True}, {"truncation": True, "max_length": 7}, {"return_token_type_ids": True}):
+    to_nine = {"padding": "max_length", "truncation": True, "max_length": 9}
+    for options in (to_nine, {"padding": True}, {"truncation": True, "max_length": 7}, {"return_token_type_ids": True}):
         wanted = theirs(texts[2:40], **{"return_token_type_ids": False, **options})
         assert ours(texts[2:40], **options) == dict(wanted)
     pair = {"add_special_tokens": True, "return_token_type_ids": True}

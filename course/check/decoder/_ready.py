@@ -14,18 +14,21 @@ from torch import Tensor, nn
 from course.check._rules.called import names_around
 from course.check.base import fail
 from course.check.with_ready_parts import meaning
-from course.modern_parts import ReadyAttention, ReadyRMSNorm, ReadySwiGLU, ready_rotate
-from course.small_decoder import SmallDecoder
 
 VOCABULARY, DIM, HEADS, LAYERS = 9, 12, 3, 2
 Pair = tuple[str, str]
-#: What the notebook's names mean where an exercise must not depend on the ones before it.
-READY: Mapping[str, Any] = {
-    "RMSNorm": ReadyRMSNorm,
-    "rotate": ready_rotate,
-    "SwiGLU": ReadySwiGLU,
-    "GroupedQueryAttention": ReadyAttention,
-}
+
+
+def modern_parts() -> dict[str, Any]:
+    """What the notebook's names mean where an exercise must not depend on the ones before it."""
+    from course import modern_parts as ready  # transformers' own, which take seconds to import
+
+    return {
+        "RMSNorm": ready.ReadyRMSNorm,
+        "rotate": ready.ready_rotate,
+        "SwiGLU": ready.ReadySwiGLU,
+        "GroupedQueryAttention": ready.ReadyAttention,
+    }
 
 
 class StoredModel:
@@ -61,9 +64,16 @@ def closest_to_zero() -> Chooser:
     return Chooser(lambda logits: logits.abs().argmin(-1))
 
 
+def stored_decoder(sizes: Mapping[str, int]) -> nn.Module:
+    """An untrained SmallDecoder."""
+    from course.small_decoder import SmallDecoder  # of transformers' parts, which take seconds to import
+
+    return SmallDecoder(**sizes)
+
+
 def small_model() -> Any:
     """An untrained model with weights large enough that every head matters."""
-    model = SmallDecoder(VOCABULARY, DIM, HEADS, LAYERS)
+    model = stored_decoder({"vocabulary": VOCABULARY, "dim": DIM, "heads": HEADS, "layers": LAYERS})
     for weight in model.parameters():
         if weight.ndim == 2:
             weight.data.normal_(0, 1.5 / weight.shape[1] ** 0.5)
@@ -109,7 +119,7 @@ def parameters(student_class: Any, *sizes: int, given: Sequence[Tensor]) -> dict
 
     The parts of earlier exercises are ready-made. No parameter where the class cannot be made.
     """
-    with meaning(names_around(student_class), dict(READY)), suppress(Exception):
+    with meaning(names_around(student_class), modern_parts()), suppress(Exception):
         module = student_class(*sizes)
         lines = [" ".join([name, *map(str, one.shape)]) for name, one in module.named_parameters()]
         found: dict[str, Any] = {"made": lines or [""], "runs": False}

@@ -10,10 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course.check.base import as_array, close, fail, passed, running, same_shape, to_numpy
-from course.check.decoder._ready import HEADS, VOCABULARY, StoredModel, nothing_left, small_model, turned
+from course.check.decoder._ready import HEADS, VOCABULARY, StoredModel, modern_parts, nothing_left, small_model, turned
 from course.check.modules import undisturbed
 from course.check.stretch import begun
-from course.modern_parts import ready_rotate
 
 #: The sizes of the beam search: words that there are, and words that are written.
 BEAM_VOCABULARY, BEAM_WORDS = 4, 3
@@ -97,7 +96,7 @@ def complex_rotation(function: Any) -> None:
     same_shape(name, "the result", out, (2, 3, 5, 6), "(batch, heads, tokens, head_size)")
     if out.is_complex():
         fail(name, "real numbers come back.", "Yours are complex.", "torch.cat of .real and .imag")
-    if not close(out, ready_rotate(x, *turned(angles)), 1e-3):
+    if not close(out, modern_parts()["rotate"](x, *turned(angles)), 1e-3):
         look = "The first half is the real part, the second half the imaginary part."
         fail(name, "the result is that of rotate.", "Yours differs.", look)
     passed(name, "the same as rotate")

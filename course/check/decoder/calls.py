@@ -18,8 +18,6 @@ from course.check.decoder import _ready
 from course.check.side_effects import changed, side_effects
 from course.check.with_ready_parts import both_ways, meaning
 from course.decoder_parts import ReadyBlock, ready_causal_attention
-from course.modern_parts import ReadyRMSNorm
-from course.small_decoder import SmallDecoder
 
 
 def top_k(function: Any, case: Any) -> dict[str, Any]:
@@ -94,12 +92,12 @@ def induction_score(function: Any, case: Any) -> dict[str, Any]:
 
 def knock_out(function: Any, case: Any) -> dict[str, Any]:
     calls = [(case.ids, layer, heads) for layer, heads in case.config.calls]
-    return _ready.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+    return _ready.called(function, case.load(_ready.stored_decoder(case.config.sizes)), *calls)
 
 
 def patch(function: Any, case: Any) -> dict[str, Any]:
     calls = [(case.clean, case.corrupted, layer, token) for layer, token in case.config.calls]
-    return _ready.called(function, case.load(SmallDecoder(**case.config.sizes)), *calls)
+    return _ready.called(function, case.load(_ready.stored_decoder(case.config.sizes)), *calls)
 
 
 def generate(function: Any, case: Any) -> dict[str, Any]:
@@ -146,7 +144,7 @@ def rms_norm(student_class: Any, case: Any) -> dict[str, Any]:
     norm = case.load(norm)
     noted = side_effects(norm, case.x, weights=[norm.weight])
     if "cut" in noted and not any(noted["cut"]):
-        ready = case.load(ReadyRMSNorm(case.config.dim, **case.config.given))
+        ready = case.load(_ready.modern_parts()["RMSNorm"](case.config.dim, **case.config.given))
         own, right = (_slope(one, case.x.shape) for one in (norm, ready))
         noted["cut"][0] = not torch.allclose(own, right, rtol=1e-3, atol=1e-3)  # the mean square alone is cut off, say
     return {"output": norm(case.x.clone()), "start": start, **noted}
@@ -176,7 +174,7 @@ def _with_parts(student_class: Any, case: Any, *sizes: int) -> dict[str, Any]:
     """What the class gives, with ready-made parts of earlier exercises, and the weights that it makes."""
     tables = (case.cos, case.sin) if "kv_heads" in vars(case.config) else ()
     made = _ready.parameters(student_class, *sizes, given=[case.x, *tables])
-    with meaning(names_around(student_class), dict(_ready.READY)):
+    with meaning(names_around(student_class), _ready.modern_parts()):
         module = case.load(student_class(*sizes))
         noted = side_effects(lambda x: module(x, *tables), case.x, weights=list(module.parameters()))
         return {"output": module(case.x.clone(), *tables), **made, **noted}

@@ -45,7 +45,7 @@ class ReadyMade:
     def __exit__(self, *_: object) -> None:
         for function, kept in self._kept.items():
             function.__code__ = kept.__code__
-            if vars(function)["__wrapped__"] is kept:
+            if vars(function).get("__wrapped__") is kept:
                 del vars(function)["__wrapped__"]
         with suppress(RuntimeError):  # the student's code ended the mode
             self._mode.__exit__(None, None, None)

@@ -45,13 +45,8 @@ WHOLE, CONTEXT, SCORES, WEIGHTS = (f"attention_{one}" for one in ("block", "cont
     ("before", "context", "part", "cells"),
     [
         ("", "weights @ v", "", ()),
-        (
-            "import sys",
-            f"sys.modules['torch'].nn.functional.{TORCHS}",
-            "scaled_dot_product_attention",
-            (WHOLE, CONTEXT),
-        ),
-        ("", f"torch.ops.aten.{TORCHS}", "scaled_dot_product_attention", (WHOLE, CONTEXT)),
+        ("import sys", f"sys.modules['torch'].nn.functional.{TORCHS}", TORCHS[:28], (WHOLE, CONTEXT)),
+        ("", f"torch.ops.aten.{TORCHS}", TORCHS[:28], (WHOLE, CONTEXT)),
         ("mix = parts.ReadyAttentionBlock.attention_context", "mix(self, weights, v)", "course.parts", (CONTEXT,)),
         ("Mine = type(parts.ReadyAttentionBlock(config))", "0", "course.parts", (WHOLE, CONTEXT, SCORES, WEIGHTS)),
     ],

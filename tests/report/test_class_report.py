@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 
+from autograder.assignment.assignment import Assignment
+from autograder.authoring.trial import Trials
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.read import Grade
 from autograder.gradebook.results import result_of, with_results
@@ -378,6 +380,14 @@ READY = [
 def test_every_ready_made_part_of_the_library_is_listed() -> None:
     for name in READY:
         assert any(fnmatchcase(name, one) for one in LISTED["course.parts"]), name
+
+
+@pytest.mark.parametrize("name", Course(ROOT).assignments())
+def test_no_solution_is_reported(name: str) -> None:
+    with Trials(Assignment.unreleased(Course(ROOT), name)) as trials:
+        tried = trials.run(trials.solutions)
+    verdict = NotebookVerdict("a", name, "n", tuple(tried.verdicts.values()))
+    assert verdict.cells and ready_made([SubmissionVerdict("a", name, (verdict,))], LISTED) == []
 
 
 def test_the_class_uses_ready_made_parts_where_it_was_planted(results: Results) -> None:

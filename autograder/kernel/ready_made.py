@@ -23,7 +23,7 @@ class ReadyMade:
 
     def __init__(self, listed: Iterable[str]) -> None:
         self.ran: set[str] = set()
-        self._parts = dict(part for one in listed for part in _parts(one))
+        self._parts = _parts(tuple(listed), len(sys.modules))
         self._kept: dict[FunctionType, FunctionType] = {}
         self._beneath, self._mode, self._without_mode = 0, cast(Any, nullcontext()), cast(Any, nullcontext)
 
@@ -65,15 +65,21 @@ class ReadyMade:
             self._beneath -= 1
 
 
-def _parts(listed: str) -> Iterator[tuple[str, Any]]:
-    """(name, function or class) of what is imported; of those that a star stands for, what the module itself makes."""
-    owner, _, last = listed.rpartition(".")
-    for module in filter(list(sys.modules), owner):
-        space = getattr(sys.modules[module], "__dict__", {})
-        for name in filter(list(space), last):
-            own = name == last or getattr(space[name], "__module__", None) in (module, None)
-            if own and callable(space[name]) and hasattr(space[name], "__name__"):
-                yield f"{module}.{name}", space[name]
+@lru_cache(maxsize=1)
+def _parts(listed: tuple[str, ...], imported: int) -> dict[str, Any]:
+    """Name -> function or class of what is imported; of those that a star stands for, what the module itself makes.
+
+    imported: how many modules are, so that all are looked at again when there are more.
+    """
+    found = {}
+    for owner, _, last in (one.rpartition(".") for one in listed):
+        for module in filter(list(sys.modules), owner):
+            space = getattr(sys.modules[module], "__dict__", {})
+            for name in filter(list(space), last):
+                own = name == last or getattr(space[name], "__module__", None) in (module, None)
+                if own and callable(space[name]) and hasattr(space[name], "__name__"):
+                    found[f"{module}.{name}"] = space[name]
+    return found
 
 
 def _functions(name: str, part: Any) -> Iterator[tuple[str, FunctionType]]:

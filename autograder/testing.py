@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,19 @@ from typing import Any
 from safetensors.numpy import load, save
 
 from autograder.exercise import case_inputs
+from autograder.exercise.text import READY_MADE, text_array
+from autograder.kernel.ready_made import ReadyMade
 
 
 class StoredCase(case_inputs.CaseInputs):
-    """One stored input of an exercise, whose answers go to the judge."""
+    """One stored input of an exercise, whose answers go to the judge, and with them which ready-made parts ran."""
+
+    _ran: Collection[str] = ()
 
     def compare(self, **answers: Any) -> None:
         super().compare(**answers)
+        if self._ran:
+            self._answers[READY_MADE] = text_array(sorted(self._ran))
         folder = os.environ.get("AUTOGRADER_ANSWERS")
         if folder:
             target = Path(folder, self.slug, f"{self.index}.safetensors")
@@ -40,10 +46,13 @@ def reference(slug: str) -> Iterator[StoredCase]:
     """The stored cases of an exercise, say ``distilbert/attention_block``, one after the other."""
     files = _inputs(slug)
     about, arrays = json.loads(files["inputs.json"]), load(files["inputs.safetensors"])
-    for index, case in enumerate(about["cases"]):
-        prefix = f"{index}/"
-        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        yield StoredCase(slug, index, about["framework"], case["config"], case["texts"], own, about.get("call", ()))
+    with ReadyMade(os.environ.get("AUTOGRADER_READY_MADE", "").split()) as noted:
+        for index, case in enumerate(about["cases"]):
+            prefix, sizes, texts = f"{index}/", case["config"], case["texts"]
+            own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            stored = StoredCase(slug, index, about["framework"], sizes, texts, own, about.get("call", ()))
+            stored._ran = noted.ran
+            yield stored
 
 
 def _inputs(slug: str) -> Mapping[str, bytes]:

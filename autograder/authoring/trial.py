@@ -25,6 +25,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.slices import affected, graded_cells, needed
 from autograder.errors import GradingError, NoLibrary
 from autograder.exercise import SampleAnswer
+from autograder.exercise.text import READY_MADE
 from autograder.isolation import IsolationUnavailable, available
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
@@ -138,6 +139,7 @@ class Trials:
                 assert isinstance(ran.answers, Path)  # it ran just now
                 for path in ran.answers.glob(f"*/{slug}/*.safetensors"):
                     found[int(path.stem)] = load_file(path)
+                    found[int(path.stem)].pop(READY_MADE, None)
                 stopped = stopped or next(filter(None, map(_stopped, ran.outcomes)), "")
         return found, stopped
 

@@ -9,6 +9,8 @@ import numpy as np
 
 #: Prefix of an array's name that holds text: UTF-8 JSON as bytes.
 TEXT = "text:"
+#: The array that names the ready-made parts that ran for the answers.
+READY_MADE = f"{TEXT}ready-made"
 #: The longest of our own exercises asks for a few hundred bytes.
 MAX_TEXT_BYTES = 32 << 10
 MAX_TEXT_DEPTH = 8

@@ -31,13 +31,14 @@ _GRADER = Path(__file__).resolve().parents[1]
 class KernelImports:
     """``readable``: files and folders of the library, for confined kernels to read; ``paths``: what ``sys.path`` needs
     so that it is found there; ``warm``: modules that the fork server imports once for all kernels; ``pictures``:
-    whether matplotlib and what shows pictures and bars are among them.
+    whether matplotlib and what shows pictures and bars are among them; ``ready_made``: parts whose use is noted.
     """
 
     readable: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     warm: tuple[str, ...] = ()
     pictures: bool = True
+    ready_made: tuple[str, ...] = ()
 
 
 def imports_of(course: Course) -> KernelImports:
@@ -50,15 +51,15 @@ def imports_of(course: Course) -> KernelImports:
 
 def imports_for(root: Path, file: CourseFile) -> KernelImports:
     """What the ``course.toml`` in ``root`` asks for. Raises GradingError where the library is not installed."""
-    library = file.library
+    library, noted = file.library, file.parts
     if not library:
-        return KernelImports(warm=file.warm, pictures=bool(file.warm) or _shows_pictures(root))
+        return KernelImports(warm=file.warm, pictures=bool(file.warm) or _shows_pictures(root), ready_made=noted)
     places = library_places(root, file)
     installed = {Path(path).resolve() for path in (*sysconfig.get_paths().values(), *site.getsitepackages())}
     depth = library.count(".")
     parents = dict.fromkeys(place.parents[depth] for place in places)
     paths = tuple(str(parent) for parent in parents if parent not in installed)
-    return KernelImports(tuple(map(str, places)), paths, file.warm)
+    return KernelImports(tuple(map(str, places)), paths, file.warm, ready_made=noted)
 
 
 @lru_cache(maxsize=8)

@@ -94,7 +94,7 @@ class Kernels:
         self._started.refuse_if_given_up()
         root = self._base / str(next(self._numbers))
         try:
-            return Scratch(root, files, inputs)
+            return Scratch(root, files, inputs, self._imports.ready_made)
         except OSError as error:
             remove_tree(root)
             raise InfrastructureError(f"the kernel's folder cannot be laid out: {error}") from error

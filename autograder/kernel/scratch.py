@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
@@ -39,14 +39,17 @@ def kernels_folder() -> TemporaryFolder:
 class Scratch:
     """A folder laid out for one kernel; ``remove`` takes it away, whatever the kernel has made of it."""
 
-    def __init__(self, root: Path, files: Mapping[str, bytes] = {}, inputs: Inputs = NO_INPUTS) -> None:
+    def __init__(
+        self, root: Path, files: Mapping[str, bytes] = {}, inputs: Inputs = NO_INPUTS, ready_made: Sequence[str] = ()
+    ) -> None:
         """Lay out ``root``, which must not exist.
 
         files: name relative to the notebook's folder -> content.
         inputs: slug -> files that the kernel may read, by their names.
+        ready_made: parts whose use is noted.
         Raises ValueError for a name that leads out of its folder, OSError where the disk is full.
         """
-        self.root = root
+        self.root, self._ready_made = root, ready_made
         root.mkdir(mode=0o711)  # as its parent
         for name in ("work", "home", "out", "inputs", "s"):
             (root / name).mkdir(mode=0o700)
@@ -121,6 +124,7 @@ class Scratch:
             "NBGRADER_EXECUTION": "autograde",  # what a notebook asks to know where it runs
             "AUTOGRADER_INPUTS": str(self.root / "inputs"),
             "AUTOGRADER_ANSWERS": str(self.out / "answers"),
+            "AUTOGRADER_READY_MADE": " ".join(self._ready_made),
         }
 
     def clear_answers(self) -> bool:

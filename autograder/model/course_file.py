@@ -30,6 +30,7 @@ NAME = "course.toml"
 #: Stands for the course's repository where nobody has named one.
 NO_REPOSITORY = "OWNER/NAME"
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_PART = re.compile(r"[\w*]+(\.[\w*]+)+")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 #: A token must not go over the wire in the clear, but for a server on this machine.
 _SERVER = re.compile(r"https://[\w.-]+(:\d+)?/?|http://(localhost|127\.0\.0\.1)(:\d+)?/?")
@@ -112,7 +113,8 @@ class CourseFile:
     warm: modules that are imported once, before the first kernel starts; what cannot be imported is skipped.
     deliverables: assignment -> files that students hand in beside the notebooks.
     free: "assignment/notebook" or "assignment/file.py" of those that are released as free versions (``model/free.py``).
-    ready_made: what the report calls a ready-made part -> the pattern that finds it in code.
+    ready_made: what the report calls a ready-made part -> the functions and classes, as "module.name"; and "assignment/
+        cell" -> those that this cell itself puts around the student's code. A star stands for any text.
     dates: assignment -> the moment from which it is published (aware).
     main_line: the order in which students should take the notebooks.
     assistants: what assistants may do, a key of ``SENTENCES``; empty where the course has no rule.
@@ -133,7 +135,7 @@ class CourseFile:
     warm: tuple[str, ...] = ()
     deliverables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     free: tuple[str, ...] = ()
-    ready_made: Mapping[str, str] = field(default_factory=dict, hash=False)
+    ready_made: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     limits: Limits = field(default_factory=Limits)
     publish: Publish = field(default_factory=Publish)
     canvas: CanvasCourse = field(default_factory=CanvasCourse)
@@ -162,6 +164,11 @@ class CourseFile:
         if first is not None and rule not in first.source:
             first.source = f"{first.source.rstrip()}\n\n{rule}"
         return notebook
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of all ready-made parts."""
+        return tuple(name for label, names in self.ready_made.items() if "/" not in label for name in names)
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -249,13 +256,10 @@ def _part(kind: Callable[..., Any], readers: Mapping[str, Any], key: str, value:
     return kind(**_read(_table(key, value), readers, f"in [{key}]"))
 
 
-def _patterns(key: str, value: Any) -> Mapping[str, str]:
-    for name, pattern in _table(key, value).items():
-        try:
-            re.compile(_text(f"{key}.{name}", pattern))
-        except re.error as error:
-            raise GradingError(f"{NAME}: {key}.{name} is no regular expression: {error}") from error
-    return dict(value)
+def _part_names(key: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(name, str) and _PART.fullmatch(name) for name in value):
+        return tuple(value)
+    raise _wrong(key, 'functions and classes, such as ["torch.nn.MultiheadAttention"], and no pattern', value)
 
 
 def _limits(key: str, value: Any) -> Limits:
@@ -346,7 +350,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "warm": partial(_list, _module),
     "deliverables": partial(_each, partial(_list, _path)),
     "free": partial(_list, _path),
-    "ready_made": _patterns,
+    "ready_made": partial(_each, _part_names),
     "limits": _limits,
     "publish": partial(_part, Publish, {"files": partial(_list, _path), "readme": _path}),
     "canvas": partial(_part, CanvasCourse, {"url": _server, "course": _number, "assignments": partial(_each, _number)}),

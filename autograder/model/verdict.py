@@ -35,6 +35,7 @@ class CellVerdict:
     by plain tests in a kernel of the student's alone (``kernel``), or by a human (``manual``).
     offered: the points of a plain test that wait for a person's word. refused: why they wait, or what was refused where
     none of the student's code runs; in words for the instructor.
+    ready_made: the ready-made parts that ran, as the student's own process says.
     """
 
     cell: str
@@ -46,6 +47,7 @@ class CellVerdict:
     judged: Literal["reference", "outside", "kernel", "manual"] = "reference"
     offered: float | None = None
     refused: str = ""
+    ready_made: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,8 @@ def from_json(text: str) -> SubmissionVerdict:
 def _cell(data: dict[str, Any]) -> CellVerdict:
     """What an earlier version wrote beside it (``inside``) is left out."""
     known = {name: value for name, value in data.items() if name in CellVerdict.__dataclass_fields__}
-    return CellVerdict(**{**known, "checks": tuple(Check(**check) for check in data["checks"])})
+    checks, ran = tuple(Check(**check) for check in data["checks"]), tuple(data.get("ready_made", ()))
+    return CellVerdict(**{**known, "checks": checks, "ready_made": ran})
 
 
 def read(path: Path) -> SubmissionVerdict:

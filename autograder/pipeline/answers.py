@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import load
 
 from autograder.exercise.model import Case
-from autograder.exercise.text import MAX_TEXT_BYTES, TEXT
+from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, TEXT, read_text
 from autograder.pipeline.outcomes import AnswerFiles
 
 #: Any answer file may be this large; one whose inputs and expected answers are larger may be in proportion.
@@ -27,6 +27,7 @@ TIMES_EXPECTED = 4
 MAX_HEADER_BYTES = 32 << 10
 MAX_ARRAYS = 200
 MAX_AXES = 12
+_NAME_OF_A_PART = re.compile(r"[A-Za-z0-9_.]{1,200}")
 
 
 class UnreadableAnswers(ValueError):
@@ -39,14 +40,14 @@ def most_bytes(case: Case) -> int:
     return max(MIN_FILE_BYTES, TIMES_EXPECTED * 8 * sum(array.size for array in arrays))
 
 
-def read_answers(answers: AnswerFiles, name: str, case: Case) -> Mapping[str, np.ndarray] | None:
+def read_answers(answers: AnswerFiles, name: str, case: Case) -> dict[str, np.ndarray] | None:
     """Those of one case, ``<cell>/<slug>/<case>.safetensors``, as :func:`read_file` gives them."""
     if isinstance(answers, Path):
         return read_file(answers / name, case)
     return _parsed(answers[name], len(answers[name]), case) if name in answers else None
 
 
-def read_file(path: Path, case: Case) -> Mapping[str, np.ndarray] | None:
+def read_file(path: Path, case: Case) -> dict[str, np.ndarray] | None:
     """The arrays of one answer file; None where there is no plain file. Raises UnreadableAnswers."""
     most = most_bytes(case)
     try:
@@ -57,6 +58,13 @@ def read_file(path: Path, case: Case) -> Mapping[str, np.ndarray] | None:
         size = os.fstat(stream.fileno()).st_size
         data = stream.read(most + 1) if size <= most else b""
     return _parsed(data, size, case)
+
+
+def ready_made_in(arrays: dict[str, np.ndarray]) -> list[str]:
+    """Takes the names of ready-made parts that ran out of the answers; what is none is left out."""
+    names = read_text(arrays.pop(READY_MADE, None))
+    names = names if isinstance(names, list) else []
+    return [name for name in names if isinstance(name, str) and _NAME_OF_A_PART.fullmatch(name)][:MAX_ARRAYS]
 
 
 def _parsed(data: bytes, size: int, case: Case) -> dict[str, np.ndarray]:

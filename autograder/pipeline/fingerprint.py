@@ -76,7 +76,8 @@ def machine_of_runs(course: Course, isolation: str) -> str:
 
     What is imported before the first cell, and what is drawn in place of a kernel, is the course's to say.
     """
-    return digest(run_parts(machine_parts(course)), isolation, course.file.warm, course.file.drawings)
+    file = course.file
+    return digest(run_parts(machine_parts(course)), isolation, file.warm, file.drawings, file.parts)
 
 
 def basis_of_runs(machine: str, content: Parts, submission: Parts, room: str) -> str:

@@ -25,7 +25,7 @@ from autograder.model.cells import checksum_of
 from autograder.model.plain_text import COLOUR
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, total
-from autograder.pipeline.answers import UnreadableAnswers, read_answers
+from autograder.pipeline.answers import UnreadableAnswers, read_answers, ready_made_in
 from autograder.pipeline.judge_questions import judge_questions
 from autograder.pipeline.judge_tests import (
     DIED,
@@ -99,7 +99,10 @@ def judge(
 
 @dataclass
 class _Context:
-    """What judging one cell may need of the submission's other cells. ``earlier``: slug -> verdict, grows with each."""
+    """What judging one cell may need of the submission's other cells. ``earlier``: slug -> verdict, grows with each.
+
+    ran: the ready-made parts that ran for the cell that is judged.
+    """
 
     references: References
     answers: AnswerFiles
@@ -108,6 +111,7 @@ class _Context:
     calibration: Mapping[str, CellCalibration] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     judged: dict[str, CellOutcome | None] = field(default_factory=dict)
+    ran: set[str] = field(default_factory=set)
 
 
 def _with_parts_within(verdicts: list[CellVerdict], context: _Context) -> list[CellVerdict]:
@@ -182,6 +186,7 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
         )
     hidden = outcome.hidden if outcome else None
     slugs = cells.references_of(cell.source)
+    context.ran.clear()
     judgements = [judgement for slug in slugs for judgement in _judge_slug(slug, outcome, context)]
     if judgements and not (hidden and hidden.status == "ok") and all(judgement.earned for judgement in judgements):
         # the files may be right, but who wrote them? The cell did not come to its end
@@ -193,7 +198,8 @@ def _judge_cell(cell: NotebookNode, outcome: CellOutcome | None, context: _Conte
     if share < 1 and hidden and hidden.status in ("crashed", "timeout"):
         status = hidden.status if share == 0 else status
     seconds = sum(part.seconds for part in (outcome.visible, outcome.hidden) if part) if outcome else 0.0
-    verdict = CellVerdict(name, status, total((share * points,)), points, merged(judgements), seconds)
+    earned, ran = total((share * points,)), tuple(sorted(context.ran))
+    verdict = CellVerdict(name, status, earned, points, merged(judgements), seconds, ready_made=ran)
     context.earlier |= dict.fromkeys(slugs, verdict)
     context.judged |= dict.fromkeys(slugs, outcome)
     return verdict
@@ -214,6 +220,7 @@ def _judge_slug(slug: str, outcome: CellOutcome | None, context: _Context) -> li
         if arrays is None:
             missing = [Judgement([Check(label, False, *_why_missing(outcome))])]
             break
+        context.ran.update(ready_made_in(arrays))
         given.append((case, Answers(arrays, context.source, context.earlier)))
     return judge_cases(exercise, given, partial(_compared, context.notes)) + missing
 

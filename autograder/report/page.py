@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
-import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.plain.where import judged_in_kernel
 from autograder.report import statistics
-from autograder.report.code import Answer, read_answers, tokens
+from autograder.report.code import Answer, read_answers
 from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
 from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
@@ -111,12 +111,12 @@ def render(
     exercises: list[statistics.ExerciseStatistics],
     answers: list[Answer],
     pictures: dict[str, Path],
-    patterns: Mapping[str, str],
+    listed: Mapping[str, Sequence[str]],
     reasons: Mapping[tuple[str, str], str],
     earlier: Earlier | None = None,
     hints: Sequence[CellHint] = (),
 ) -> str:
-    """The page. ``pictures``: name -> PNG file, put into the page as data; ``patterns`` of ready-made parts.
+    """The page. ``pictures``: name -> PNG file, put into the page as data; ``listed``: the course's ready-made parts.
 
     reasons: (notebook, exercise) -> why it is judged in the student's own kernel.
     earlier: pairs with answers of earlier terms; None where nobody asked for them.
@@ -151,7 +151,7 @@ def render(
             same=same_answers(answers),
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
-            parts=ready_made(answers, patterns),
+            parts=ready_made(results.verdicts, listed),
             same_tokens=same_tokens(answers),
             asked_nothing=asked_nothing(results.verdicts),
             rows=results.rows,
@@ -268,32 +268,26 @@ def asked_nothing(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str,
     ]  # fmt: skip
 
 
-def ready_made(answers: Sequence[Answer], patterns: Mapping[str, str]) -> list[tuple[str, str, tuple[str, ...]]]:
-    """(part, place, students) for every ready-made part that an answer uses and its stub did not.
+def ready_made(
+    verdicts: Sequence[SubmissionVerdict], listed: Mapping[str, Sequence[str]]
+) -> list[tuple[str, str, tuple[str, ...]]]:
+    """(part, cell, students) for every ready-made part that ran in students' answers.
 
-    patterns: what a part is called -> how it is found in the code without comments, strings and spaces.
+    listed: as in ``CourseFile.ready_made``.
     """
-    parts = {name: re.compile(pattern) for name, pattern in patterns.items()}
     uses: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for answer in answers:
-        text, handed_out = _plain(answer.source), _plain(answer.stub)
-        for name, pattern in parts.items():
-            if pattern.search(text) and not pattern.search(handed_out):
-                uses[name, answer.place].add(answer.student)
-    order = list(parts)
-    return [
-        (name, place, tuple(sorted(students)))
-        for (name, place), students in sorted(uses.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
-    ]
+    for verdict, cell in ((one, cell) for one in verdicts for book in one.notebooks for cell in book.cells):
+        given = listed.get(f"{verdict.assignment}/{cell.cell}", ())
+        for name in (name for name in cell.ready_made if not _among(name, given)):
+            for label in (label for label, names in listed.items() if "/" not in label and _among(name, names)):
+                uses[label, cell.cell].add(verdict.student)
+    order = list(listed)
+    found = sorted(uses.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+    return [(label, cell, tuple(sorted(students))) for (label, cell), students in found]
 
 
-def _plain(source: str) -> str:
-    """The code as words with one space between them and none around dots, without comments and strings."""
-    left_out = (tokenize.STRING, tokenize.INDENT, tokenize.DEDENT)
-    words = [
-        "\n" if token.kind == tokenize.NEWLINE else token.text for token in tokens(source) if token.kind not in left_out
-    ]
-    return re.sub(r" ?\. ?", ".", " ".join(words))
+def _among(name: str, names: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, one) or fnmatchcase(name, f"{one}.*") for one in names)
 
 
 #: An exercise that separates less than this separates hardly at all.

@@ -7,9 +7,11 @@ import pytest
 
 from autograder.authoring.trial import texts_of
 from autograder.exercise import Answers
-from autograder.model.verdict import CellVerdict
+from autograder.model.course_file import read_course_file
+from autograder.model.verdict import CellVerdict, SubmissionVerdict
 from autograder.references import loader
-from tests.grading import REFERENCES, grade_cells, mistakes_of, solution
+from autograder.report.page import ready_made
+from tests.grading import REFERENCES, ROOT, grade_cells, mistakes_of, solution
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +35,32 @@ def test_two_mistakes_in_one_cell_cost_their_own_parts() -> None:
     lost = {cell.cell for cell in verdict.cells if cell.points != cell.max_points}
     assert lost == {"attention_weights", "attention_block"}
     assert mistakes_of(verdict) == {"M1-sigmoid", "M12"}
+
+
+TORCHS = "scaled_dot_product_attention(weights[..., :1] * 0, v[..., :1] * 0, v, attn_mask=weights.log())"
+WHOLE, CONTEXT, SCORES, WEIGHTS = (f"attention_{one}" for one in ("block", "context", "scores", "weights"))
+
+
+@pytest.mark.parametrize(
+    ("before", "context", "part", "cells"),
+    [
+        ("", "weights @ v", "", ()),
+        ("import sys", f"sys.modules['torch'].nn.functional.{TORCHS}", TORCHS[:28], (WHOLE, CONTEXT)),
+        ("", f"torch.ops.aten.{TORCHS}", TORCHS[:28], (WHOLE, CONTEXT)),
+        ("mix = parts.ReadyAttentionBlock.attention_context", "mix(self, weights, v)", "course.parts", (CONTEXT,)),
+        ("Mine = type(parts.ReadyAttentionBlock(config))", "0", "course.parts", (WHOLE, CONTEXT, SCORES, WEIGHTS)),
+    ],
+)
+def test_a_ready_made_part_is_shown_where_it_answers_and_takes_no_points(
+    before: str, context: str, part: str, cells: tuple[str, ...]
+) -> None:
+    block = solution("distilbert", "2_attention_block", "attention_block_answer").replace("weights @ v", context)
+    after = "AttentionBlock = Mine" if "Mine" in before else ""
+    verdict = grade_cells("distilbert", "2_attention_block", {"attention_block_answer": f"{before}\n{block}\n{after}"})
+    lost = [cell.cell for cell in verdict.cells if cell.judged == "reference" and cell.points != cell.max_points]
+    assert lost == []
+    found = ready_made([SubmissionVerdict("a", "distilbert", (verdict,))], read_course_file(ROOT).ready_made)
+    assert [(label, cell) for label, cell, _ in found] == [(part, cell) for cell in cells]
 
 
 PARTS = ("encoder_list", "encoder_loop", "classifier")

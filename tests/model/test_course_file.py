@@ -52,7 +52,11 @@ def test_a_course_travels_to_workers_with_its_settings():
         ("[deliverables]\nlab = ['../models.py']", "deliverables.lab: expected a path within its folder"),
         ("[deliverables]\nlab = ['/etc/passwd']", "deliverables.lab: expected a path within its folder"),
         ("[publish]\nfiles = ['../secret']", "files: expected a path within its folder"),
-        ("[ready_made]\nnn = '('", "ready_made.nn is no regular expression"),
+        (
+            "[ready_made]\nnn = 'Attention'",
+            r'nn: expected functions and classes, such as \["torch.nn.M.*, and no pattern',
+        ),
+        ("[ready_made]\nnn = ['torch nn']", "ready_made.nn: expected functions and classes"),
         ("[limits]\nprocesses = 1.5", "limits.processes: expected a whole number above 0, got 1.5"),
         ("[limits]\ncell_seconds = true", "limits.cell_seconds: expected a number above 0, got True"),
         ("[limits]\ncell_seconds = 0", "limits.cell_seconds: expected a number above 0, got 0"),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from autograder.exercise.model import Answers, Case
-from autograder.exercise.text import MAX_TEXT_BYTES, read_text
-from autograder.pipeline.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file
+from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, read_text
+from autograder.pipeline.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
 from autograder.pipeline.judge import _compared
 from tests.grading import REFERENCES
 
@@ -162,6 +162,13 @@ def test_a_hostile_file_earns_nothing_in_little_memory(name: str, tmp_path: Path
 def test_a_text_as_large_as_is_read_takes_little_memory() -> None:
     lists = b"[" + b"[]," * (MAX_TEXT_BYTES // 3 - 2) + b"[]]"
     assert peak(lambda: read_text(np.frombuffer(lists, np.uint8))) < MAX_MEMORY
+
+
+def test_of_ready_made_parts_that_ran_only_names_are_taken() -> None:
+    for text in (*TEXTS, b'[["a"], 1, null, "<b>", "a b", "' + b"a" * 201 + b'"]'):
+        names = ready_made_in({READY_MADE: np.frombuffer(text, np.uint8)})
+        assert names == (["a", "b"] if text == TEXTS[-1] else [])
+    assert [ready_made_in({READY_MADE: array}) for array in pool() if array.ndim != 1 or array.dtype != np.uint8]
 
 
 def test_a_file_that_is_too_large_is_not_opened_further(tmp_path: Path) -> None:

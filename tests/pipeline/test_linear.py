@@ -16,7 +16,6 @@ from autograder.ci.outcome import Words
 from autograder.feedback.body import notebook_body
 from autograder.feedback.strip import without_hidden_tests
 from autograder.model import cells
-from autograder.model.course_file import read_course_file
 from autograder.model.plain_text import one_line, paragraph
 from autograder.model.submitted_cells import SubmittedCell
 from autograder.pipeline import drawings
@@ -24,15 +23,13 @@ from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.rebuild import rebuild
 from autograder.pipeline.sanitize import harmless
 from autograder.report.code import Answer
-from autograder.report.page import ready_made
 from autograder.report.similarity import similar_pairs
 from autograder.report.statistics import _kind
-from tests.grading import ROOT, assignment
+from tests.grading import assignment
 
 pytestmark = pytest.mark.slow
 
 SHORT = 8000
-PATTERNS = read_course_file(ROOT).ready_made
 TEXTS: dict[str, Callable[[int], str]] = {
     "formulas": lambda n: "\\\\[" * (n // 3),
     "environments": lambda n: "\\begin{a}[" * (n // 10),
@@ -72,7 +69,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "feedback": lambda text: without_hidden_tests(_notebook(text, "markdown")),
     "marking guide": lambda text: with_marking_guides(_notebook(text, "code"), _notebook(text, "code")),
     "similar answers": lambda text: similar_pairs([Answer(who, "p", text, "") for who in "ab"]),
-    "ready-made parts": lambda text: ready_made([Answer("a", "p", text, "")], PATTERNS),
     "statistics": _kind,
     "results of CI": Words([]).clean,
     "magics": cells.without_magics,

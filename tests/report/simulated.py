@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -130,7 +131,7 @@ def build(root: Path) -> Course:
             answer = disguised(own_answer(STUDENTS.index(COPIED[0])))
         if student == "student199":
             answer = STUB
-        extra = "block = nn.MultiheadAttention(8, 2)  # try" if student in READY else "print('nn.MultiheadAttention')"
+        extra = "print('nn.MultiheadAttention')"
         folder = root / "autograded" / student / ASSIGNMENT
         folder.mkdir(parents=True)
         nbformat.write(_notebook(answer, extra), folder / f"{NOTEBOOK}.ipynb")
@@ -161,6 +162,8 @@ def _verdict(student: str, number: int) -> SubmissionVerdict:
     if mistake:
         failed = (Check(mistake, False, MESSAGES[mistake], "Look at the axes.", mistake),)
         attention = CellVerdict("attention", "failed", 0.0, 5.0, failed, 0.4)
+    if student in READY:
+        attention = replace(attention, ready_made=("os.system", "torch.nn.MultiheadAttention.forward"))
     shape = Check("list", False, f"expected shape (2, {number}), but yours is (3, {number}).")
     solved = chance.random() < ability
     encoder = CellVerdict(

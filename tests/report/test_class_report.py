@@ -6,22 +6,24 @@ import ast
 import re
 import shutil
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 
 from autograder.assignment.assignment import Assignment
+from autograder.authoring.trial import Trials
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.read import Grade
 from autograder.gradebook.results import result_of, with_results
+from autograder.kernel.ready_made import ReadyMade
 from autograder.model import verdict as verdicts
-from autograder.model.cells import is_solution
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
-from autograder.release.as_submitted import without_markers
 from autograder.report import write_report
 from autograder.report.code import Answer, tokens
 from autograder.report.page import ready_made
@@ -210,7 +212,7 @@ def test_an_exercise_without_points_counts_by_whether_it_is_right() -> None:
     assert exercise_statistics(class_)[0].difficulty == 0.5
 
 
-PATTERNS = read_course_file(ROOT).ready_made
+LISTED = read_course_file(ROOT).ready_made
 
 
 def answer(source: str, student: str = "a", stub: str = "") -> Answer:
@@ -286,69 +288,109 @@ def test_code_that_cannot_be_read_is_no_crash(broken: str) -> None:
     assert similar_pairs([answer(broken, "a"), answer(broken, "b")]) == []
 
 
-def test_ready_made_parts_are_named_but_not_in_comments_strings_or_stubs() -> None:
-    found = ready_made(
-        [
-            answer("import torch.nn as N\nblock = N.MultiheadAttention(8, 2)", "used"),
-            answer("# nn.MultiheadAttention\nx = 'nn.MultiheadAttention'", "spoke"),
-            answer("from transformers import AutoModel", "hub"),
-            answer("from transformers import AutoModel\nx = 1", "stub", "from transformers import AutoModel"),
-            answer("x = F.scaled_dot_product_attention(q, k, v)", "sdpa"),
-            answer("from course import Config, parts\nE = parts.Ready(1)", "parts"),
-            answer("my_transformers = [transformer for transformer in x]", "name"),
-        ],
-        PATTERNS,
+#: What a notebook has before the answer: among it a part of an earlier cell, and of a pretrained model.
+BEFORE = """
+import copy, functools, gc, importlib, operator, sys, course.check.numpy_attention
+import torch, transformers.models.llama.modeling_llama
+from torch import nn
+from torch.nn import functional as F
+from course import Config, decoder_parts, figures, parts
+config = Config(dim=8, n_heads=2, hidden_dim=12, n_layers=1, vocab_size=9, max_position_embeddings=8)
+kept, ready_block = nn.MultiheadAttention(8, 2), parts.ReadyAttentionBlock(config)
+weights = (torch.ones(24, 8), torch.ones(24), torch.ones(8, 8), torch.ones(8))
+"""
+SDPA, MHA = "torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention.forward"
+DISTILBERT, BLOCK = "transformers.models.distilbert.modeling_distilbert", "course.parts.ReadyAttentionBlock"
+#: An expression of x, (2, 2, 3, 4), and y, (2, 3, 8), that uses a ready-made part -> the part.
+WAYS = {
+    "F.scaled_dot_product_attention(x, x, x)": SDPA,
+    "sys.modules['torch'].nn.functional.scaled_dot_product_attention(x, x, x)": SDPA,
+    "getattr(F, 'scaled_dot_' + 'product_attention')(x, x, x)": SDPA,
+    "vars(F)['scaled_dot_' 'product_attention'](x, x, x)": SDPA,
+    "eval('F.scaled_' + 'dot_product_attention')(x, x, x)": SDPA,
+    "operator.attrgetter('nn.functional.scaled_dot_product_attention')(torch)(x, x, x)": SDPA,
+    "importlib.import_module('torch.nn.functional').scaled_dot_product_attention(x, x, x)": SDPA,
+    "decoder_parts.F.scaled_dot_product_attention(x, x, x)": SDPA,
+    "functools.partial(F.scaled_dot_product_attention, is_causal=True)(x, x, x)": SDPA,
+    "next(map(F.scaled_dot_product_attention, [x], [x], [x]))": SDPA,
+    "torch.func.vmap(F.scaled_dot_product_attention)(x, x, x)": SDPA,
+    "torch._C._nn.scaled_dot_product_attention(x, x, x)": SDPA,
+    "torch.ops.aten.scaled_dot_product_attention(x, x, x)": SDPA,
+    "torch.ops.aten.scaled_dot_product_attention.default(x, x, x)": SDPA,
+    "torch._scaled_dot_product_attention_math(x, x, x)[0]": "torch._scaled_dot_product_attention_math",
+    "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(x, x, x)[0]":
+        "torch._scaled_dot_product_flash_attention_for_cpu",
+    "torch._native_multi_head_attention(y, y, y, 8, 2, *weights)[0]": "torch._native_multi_head_attention",
+    "F.multi_head_attention_forward(y, y, y, 8, 2, *weights[:2], None, None, False, 0.0, *weights[2:])[0]":
+        "torch.nn.functional.multi_head_attention_forward",
+    "nn.MultiheadAttention(8, 2)(y, y, y)[0]": MHA,
+    "getattr(nn, 'Multi' + 'headAttention')(8, 2)(y, y, y)[0]": MHA,
+    "kept(y, y, y)[0]": MHA,
+    "kept.eval().forward(y, y, y)[0]": MHA,
+    "type(kept).forward(copy.deepcopy(kept), y, y, y)[0]": MHA,
+    "type('Mine', (nn.MultiheadAttention,), {})(8, 2)(y, y, y)[0]": MHA,
+    "next(one for one in gc.get_objects() if one is type(kept))(8, 2)(y, y, y)[0]": MHA,
+    "nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).eval()(y)": "torch.nn.TransformerEncoderLayer.forward",
+    "nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, batch_first=True), 2).eval()(y)":
+        "torch.nn.TransformerEncoder.forward",
+    "copy.deepcopy(ready_block.wrapped.attention)(y)[0]": f"{DISTILBERT}.DistilBertSelfAttention.forward",
+    "ready_block.wrapped.ffn(y)": f"{DISTILBERT}.FFN.forward",
+    "transformers.models.llama.modeling_llama.apply_rotary_pos_emb(x, x, x[:, 0], x[:, 0])[0]":
+        "transformers.models.llama.modeling_llama.apply_rotary_pos_emb",
+    "ready_block(y)[0]": f"{BLOCK}.forward",
+    "type(ready_block)(config).attention_context(x[..., :3], x)": f"{BLOCK}.attention_context",
+    "vars(course.parts)['Ready' 'AttentionBlock'].attention_weights(None, x)": f"{BLOCK}.attention_weights",
+    "decoder_parts.ready_causal_attention(x, x, x)": "course.decoder_parts.ready_causal_attention",
+    "torch.from_numpy(sys.modules['course.check.numpy_attention._ready'].softmax(x.numpy()))":
+        "course.check.numpy_attention._ready.softmax",
+    "figures.head_grid(x[0, :, :, :3].softmax(-1), list('abc'), list('de')) and x": "course.figures.head_grid",
+}  # fmt: skip
+HONEST = (
+    "(x @ x.transpose(-2, -1) / 2).softmax(-1) @ x",
+    "torch.einsum('bhij,bhjd->bhid', F.softmax(torch.einsum('bhid,bhjd->bhij', x, x), -1), x)",
+    "nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 12), nn.GELU(), nn.Linear(12, 8), nn.Dropout(0.1)).eval()(y) + y",
+    "nn.Embedding(9, 8)(torch.tensor([[1, 2]])) + decoder_parts.BlockLayers.merge_heads(None, x).sum()",
+    "(lambda scaled_dot_product_attention: scaled_dot_product_attention(x))(nn.Softmax(-1))",
+)
+
+
+@pytest.mark.parametrize(("way", "part"), [*WAYS.items(), *((way, None) for way in HONEST)])
+def test_a_ready_made_part_is_noted_however_it_is_used_and_gives_the_same(way: str, part: str | None) -> None:
+    space: dict[str, Any] = {}
+    exec(
+        f"{BEFORE}\ndef answer(x, y):\n    torch.manual_seed(0)\n    with torch.no_grad():\n        return {way}", space
     )
-    assert [(part, students) for part, _, students in found] == [
-        ("nn.MultiheadAttention", ("used",)),
-        ("scaled_dot_product_attention", ("sdpa",)),
-        ("transformers", ("hub",)),
-        ("course.parts", ("parts",)),
-    ]
+    torch, code = space["torch"], space["F"].multi_head_attention_forward.__code__
+    given = torch.linspace(-1, 1, 48).reshape(2, 2, 3, 4), torch.linspace(-1, 1, 48).reshape(2, 3, 8)
+    with ReadyMade(read_course_file(ROOT).parts) as noted:
+        found = space["answer"](*given)
+    assert noted.ran == ({part} if part else set())
+    assert torch.equal(found, space["answer"](*given)) and space["F"].multi_head_attention_forward.__code__ is code
 
 
-#: Every function and class of the library that stands for an answer: module, name.
+#: Every function and class of the library that stands for an answer.
 READY = [
-    (path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."), node.name)
+    f"{path.relative_to(ROOT).with_suffix('').as_posix().replace('/', '.')}.{node.name}"
     for path in sorted((ROOT / "course").rglob("*.py"))
     for node in ast.parse(path.read_text()).body
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.lower().startswith("ready")
 ]
 
 
-@pytest.mark.parametrize(("module", "name"), READY, ids=[".".join(one) for one in READY])
-def test_every_ready_made_part_of_the_library_is_seen_however_it_is_used(module: str, name: str) -> None:
-    package, _, last = module.rpartition(".")
-    ways = [
-        f"from {module} import {name} as answer",
-        f"from {module} import (\n    other,\n    {name} as answer,\n)",
-        f"from {package} import {last} as given\nanswer = given.{name}",
-        f"import {module}\nanswer = {module}.{name}",
-        f"import {module} as given\ndef answer(*parts):\n    return given.{name}(*parts)",
-        f"answer = getattr(given, {name[:4]!r} + {name[4:]!r})",
-        f"answer = vars(given)[{name!r}]",
-        f"answer = operator.attrgetter({name!r})(given)",
-    ]
-    for way in ways:
-        assert ready_made([answer(way)], PATTERNS), way
-    given = "from course import decoder_parts as ready"
-    assert ready_made([answer(f"{given}\nx = 1", stub=given)], PATTERNS) == [], "what is handed out is nobody's"
+def test_every_ready_made_part_of_the_library_is_listed() -> None:
+    for name in READY:
+        assert any(fnmatchcase(name, one) for one in LISTED["course.parts"]), name
 
 
 @pytest.mark.parametrize("name", Course(ROOT).assignments())
 def test_no_solution_is_reported(name: str) -> None:
-    found = Assignment.unreleased(Course(ROOT), name)
-    written = [
-        answer(without_markers(cell.source), cell.metadata.nbgrader.grade_id)
-        for notebook in found.source.values()
-        for cell in notebook.cells
-        if is_solution(cell) and cell.cell_type == "code"
-    ]
-    parts = {part: pattern for part, pattern in PATTERNS.items() if "course" in part or "text" in part}
-    assert ready_made(written, parts) == []
+    with Trials(Assignment.unreleased(Course(ROOT), name)) as trials:
+        tried = trials.run(trials.solutions)
+    verdict = NotebookVerdict("a", name, "n", tuple(tried.verdicts.values()))
+    assert verdict.cells and ready_made([SubmissionVerdict("a", name, (verdict,))], LISTED) == []
 
 
-def test_the_class_uses_ready_made_parts_where_it_was_planted(answers: list[Answer]) -> None:
-    assert [(part, students) for part, _, students in ready_made(answers, PATTERNS)] == [
-        ("nn.MultiheadAttention", simulated.READY)
-    ]
+def test_the_class_uses_ready_made_parts_where_it_was_planted(results: Results) -> None:
+    assert ready_made(results.verdicts, LISTED) == [("nn.MultiheadAttention", "attention", simulated.READY)]
+    given = {f"{simulated.ASSIGNMENT}/attention": ("torch.nn.Multi*",)}
+    assert ready_made(results.verdicts, {**LISTED, **given}) == []

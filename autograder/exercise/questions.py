@@ -143,8 +143,9 @@ def _times_of_lines(code: OwnCode, facts: Facts) -> dict[str, str]:
     for one in facts.noted:
         if one.name.isidentifier() and code.line(one.line).startswith(one.name):
             found.setdefault(one.line, set()).add(one.times)
-    once = {one.times for one in facts.given} == {1}
-    return {f"line {line}": str(*some) for line, some in found.items() if once and len(some) == 1 and max(some) > 2}
+    calls = max((one.times for one in facts.given), default=0)
+    runs = {line: some.pop() // calls for line, some in found.items() if calls and len(some) == 1}
+    return {f"line {line}": str(times) for line, times in runs.items() if times > 2}
 
 
 _ASK = {
@@ -160,9 +161,8 @@ _ASK = {
 def _drawn(kind: str, code: OwnCode, facts: Facts, seed: str, before: Sequence[CodeQuestion]) -> CodeQuestion | None:
     """A question whose right choice is each of its choices with the same chance."""
     known = values(kind, code, facts)
-    for other in before:  # none is asked twice, and none answers another
-        known = {what: value for what, value in known.items() if what != other.subject}
-        known = {what: value for what, value in known.items() if kind != "becomes" or not other.subject.endswith(value)}
+    for line in (other.subject.rpartition(" ")[2] for other in before):  # none answers another
+        known = {what: value for what, value in known.items() if f"line {line}" not in (what[-len(line) - 5 :], value)}
     pool = set(known.values())
     if kind != "becomes" and len(pool) == MIN_CHOICES - 1:
         swapped = pool | {_swapped(shape) for shape in pool}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from types import MappingProxyType
+from typing import Any
 
 import nbformat
 
@@ -62,13 +62,9 @@ def with_points(points: float) -> Assignment:
 
 
 def graded(
-    answers: Mapping[str, str],
-    points: float = 2,
-    extra: str = "",
-    student: str = "student",
-    mates: Mapping[str, tuple[str, ...]] | None = MappingProxyType({}),
+    answers: Mapping[str, str], points: float = 2, extra: str = "", student: str = "student", **of: Any
 ) -> CellVerdict:
-    opened = replace(with_points(points), mates=mates)
+    opened = replace(with_points(points), **of)
     data = filled(A, N, answers, opened.release[N])
     if extra:
         notebook = nbformat.reads(data.decode(), 4)
@@ -85,8 +81,7 @@ def ordinary() -> str:
 
 def masked() -> str:
     """With positions that are hidden."""
-    hidden = "scores.masked_fill(scores.isfinite().triu(1), -1e9).softmax(dim=-1)"
-    return ordinary().replace("scores.softmax(dim=-1)", hidden)
+    return ordinary().replace("scores.softmax", "scores.masked_fill(scores.isfinite().triu(1), -1e9).softmax")
 
 
 def other() -> str:

@@ -24,9 +24,7 @@ SEE = "see_this"
 
 def problem(asked: Asked, question: CodeQuestion, right: str) -> str:
     """What speaks against the key; empty where nothing does."""
-    found = {"shape": _shape, "shape_2": _shape, "passes": _passes, "becomes": _becomes, "without": _without}[
-        question.kind
-    ]
+    found = {"passes": _passes, "becomes": _becomes, "without": _without}.get(question.kind, _shape)
     others = [choice for choice in question.choices if choice == right]
     return "not one of its choices" if len(others) != 1 else found(asked, question, right)
 
@@ -39,11 +37,10 @@ def _shape(asked: Asked, question: CodeQuestion, right: str) -> str:
 
 def _passes(asked: Asked, question: CodeQuestion, right: str) -> str:
     """The line is counted by a word before it."""
-    assert asked.code is not None
+    assert asked.code is not None and asked.facts is not None
     lines, at = asked.code.source.split("\n"), own_code.line_of(question.subject) - 1
-    bare = lines[at].lstrip()
-    lines[at] = f"{lines[at].removesuffix(bare)}{SEE}(...); {bare}"
-    times = len(_traced(asked, "\n".join(lines))[1])
+    lines[at] = re.sub(r"^\s*", rf"\g<0>{SEE}(...); ", lines[at])
+    times = len(_traced(asked, "\n".join(lines))[1]) // asked.facts.given[0].times
     return "" if str(times) == right else f"it is run {times} times"
 
 

@@ -34,8 +34,7 @@ _WATCHING = re.compile(
     r"|__(?!init__|call__|len__|getitem__|class__|name__|iter__|next__|repr__)\w+__"
 )
 #: Functions that do so, where their argument is no literal.
-_LOOK_UP = {"eval", "exec", "compile", "globals", "locals", "vars", "open", "breakpoint", "get_ipython",
-            "getattr", "setattr", "delattr"}  # fmt: skip
+_LOOK_UP = {"eval", "exec", "compile", "globals", "locals", "vars", "open", "breakpoint", "get_ipython", "getattr"}
 _MAGIC = re.compile(r"(?m)^([ \t]*)[%!?].*$")
 #: Calls that are no step of a computation.
 _PLAIN = {"range", "len", "print", "int", "float", "enumerate", "zip", "isinstance", "list", "tuple", "super", "dict"}
@@ -190,7 +189,7 @@ def _attributes(node: ast.AST) -> list[str]:
     match node:
         case ast.Attribute(attr=name):
             return [name]
-        case ast.Call(ast.Name("getattr" | "setattr" | "delattr"), [_, ast.Constant(str(name)), *_]):
+        case ast.Call(ast.Name("getattr"), [_, ast.Constant(str(name)), *_]):
             return [name]
         case ast.MatchClass(kwd_attrs=names):
             return names

@@ -164,7 +164,7 @@ def _drawn(kind: str, code: OwnCode, facts: Facts, seed: str, before: Sequence[C
     for line in (other.subject.rpartition(" ")[2] for other in before):  # none answers another
         known = {what: value for what, value in known.items() if f"line {line}" not in (what[-len(line) - 5 :], value)}
     pool = set(known.values())
-    if kind != "becomes" and len(pool) == MIN_CHOICES - 1:
+    if kind == "shape" and len(pool) == MIN_CHOICES - 1:
         swapped = pool | {_swapped(shape) for shape in pool}
         pool = swapped if len(swapped) == 2 * len(pool) else set()  # each has one that looks like it
     choices = sorted(pool, key=lambda value: _hash(seed, "choice", value))[:MAX_CHOICES]

@@ -22,6 +22,7 @@ from autograder.model import cells
 from autograder.model.cells import checksum_of
 from autograder.model.course import Course, unknown_assignment
 from autograder.model.nbgrader import stored_cells
+from autograder.model.plain_text import one_form
 from autograder.model.source import OtherLanguage, instructors_notebook, name_cells, read_notebook
 from autograder.model.verdict import total
 from autograder.references.store import References
@@ -41,6 +42,7 @@ class Assignment:
     ``drawings``: the course's module of drawings; empty where it has none. ``library``: what students' notebooks import
     of the course. ``other_languages``: notebooks without points that are not in Python: released, and never graded.
     ``calibration``: where its plain tests are judged; None where nobody has found out yet.
+    ``mates``: student -> the others of their group; None where nobody knows who hands in.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Assignment:
     library: str = ""
     other_languages: Mapping[str, NotebookNode] = field(default_factory=dict)
     calibration: Calibration | None = None
+    mates: Mapping[str, tuple[str, ...]] | None = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -108,6 +111,10 @@ class Assignment:
             course.file.library,
             others,
         )
+
+    def together_with(self, student: str) -> tuple[str, ...]:
+        """A student and the others of their group; nobody where nobody knows who hands in."""
+        return () if self.mates is None else (student, *self.mates.get(one_form(student), ()))
 
     @property
     def max_points(self) -> float:

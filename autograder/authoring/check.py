@@ -19,14 +19,14 @@ from autograder.authoring.trial import Trials
 from autograder.errors import GradingError
 from autograder.exercise.asking import find
 from autograder.exercise.own_code import Source
-from autograder.exercise.questions import questions, right_choice, token_for
+from autograder.exercise.questions import digest_of, questions, right_choice
 from autograder.files.atomic import write_file
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.questions import AskedQuestions, asking
 from autograder.pipeline.fingerprint import digest, machine_parts
 from autograder.references import loader
-from autograder.release.as_submitted import without_markers
+from autograder.release.as_submitted import SOLUTION, without_markers
 from autograder.release.findings import Accepted, Finding, pinned
 
 #: Told how many answers are done, and of how many.
@@ -59,10 +59,6 @@ class ExerciseCheck:
         return replace(self, problems=left[0], doubts=left[1], accepted=meant)
 
 
-#: The first half of the token that stands in solutions.
-_TOKEN = "5eed5eed"
-
-
 def own_answers(course: Course, name: str) -> dict[str, dict[str, str]]:
     """Notebook -> what its solution answers to the questions on its own code; empty where it cannot be asked."""
     found: dict[str, dict[str, str]] = {}
@@ -86,8 +82,8 @@ def _answers(sources: Sequence[Source], asked: AskedQuestions, root: Path) -> di
     own = find(sources, facts.name) if facts is not None else None
     if facts is None or own is None or facts.watching:
         return {}
-    answers = {one.kind: right_choice(one, own, facts) for one in questions(own, facts, _TOKEN)}
-    return {"token": token_for(own, _TOKEN)} | answers
+    answers = {one.kind: right_choice(one, own, facts) for one in questions(own, facts, SOLUTION)}
+    return {"student": SOLUTION, "asked": digest_of(own, SOLUTION)} | answers
 
 
 def check_exercises(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
@@ -48,6 +49,7 @@ def grade_folder(
                 kernels = [closing_later.enter_context(Kernels.open(isolation, imports=imports))]
             beside = kernels[1:]  # nobody sees these notebooks: what is written is words and points
             assignment = calibrated(course.root, assignment, kernels[0], limits)
+            assignment = replace(assignment, mates=None)  # the name of a repository, say, is no student's id
             graded = grade_submission(submission, assignment, kernels[0], limits, beside=beside, draw=blank)
         return outcome_of(graded, assignment)
     except UnreadableSubmission:

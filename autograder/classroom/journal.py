@@ -180,6 +180,7 @@ _WHOLE = {
     "course library": "the course library",
     "environment": "Python or a library",
     "deliverables": "the files to hand in",
+    "groups": "groups.toml",
 }
 _NAMED = 3  # so many parts of a kind are named, more are counted
 

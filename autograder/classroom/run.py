@@ -29,6 +29,7 @@ from autograder.classroom.workers import (
     worker_processes,
 )
 from autograder.errors import NothingToGrade, UnreadableSubmission
+from autograder.gradebook.groups import with_mates
 from autograder.gradebook.late.penalties import check_policy, refresh_penalties
 from autograder.gradebook.late.times import course_times
 from autograder.gradebook.read import Gradebook, parts_of
@@ -75,7 +76,7 @@ def grade_class(
     not one submission can be read.
     """
     imports = imports_of(course)  # a library that is missing is said before anything is graded
-    assignment = Assignment.open(course, order.assignment)
+    assignment = with_mates(course, Assignment.open(course, order.assignment))
     check_before_grading(course.root, assignment)
     students = _chosen(course, order)
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded

@@ -12,6 +12,7 @@ from autograder.classroom.stale_grades import handed_in_newer, stale_grade_warni
 from autograder.errors import GradingError, NeverReleased
 from autograder.gradebook.accepted import in_groups, offered
 from autograder.gradebook.gather import gather_from, policy_of
+from autograder.gradebook.groups import with_mates
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import ResultsTable, counted
 from autograder.model.course import Course
@@ -115,7 +116,7 @@ def _graded(course: Course, assignment: Assignment, students: list[str]) -> tupl
     journal = Journal(course.root, assignment.name)
     entries = {student: entry for student in students if (entry := journal.entry(student)) is not None}
     try:
-        trusted = content_parts(assignment) if entries else {}
+        trusted = content_parts(with_mates(course, assignment)) if entries else {}
     except GradingError:  # no references: said elsewhere
         trusted = {}
     changed = {

@@ -31,6 +31,7 @@ from autograder.classroom.autograded import read_verdict
 from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
 from autograder.files.atomic import undisturbed
+from autograder.gradebook.groups import with_mates
 from autograder.kernel.disk_quota import kernels_within_quota
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
@@ -111,7 +112,7 @@ def _assignment(course: Course, name: str, content: str) -> Assignment:
 
     Raises GradingError where this is not what the grader sees.
     """
-    assignment = Assignment.open(course, name)
+    assignment = with_mates(course, Assignment.open(course, name))
     if content and digest(content_parts(assignment)) != content:
         raise GradingError(
             f"{name} is not the same on {platform.node()} as where 'autograder grade' runs: was it changed during the "

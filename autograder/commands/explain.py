@@ -36,6 +36,7 @@ def run(
     from autograder.assignment.assignment import Assignment
     from autograder.assignment.submission import read_submission
     from autograder.gradebook.accepted import reason_of
+    from autograder.gradebook.groups import with_mates
     from autograder.isolation import verify
     from autograder.pipeline import stored_runs
     from autograder.pipeline.execute import Kernels
@@ -47,7 +48,7 @@ def run(
     if student not in course.everybody_submitted(assignment):
         expected = course.submitted(student, assignment)
         raise GradingError(f"no submission to {assignment!r} by {student}: expected the folder {expected}")
-    opened = Assignment.open(course, assignment)
+    opened = with_mates(course, Assignment.open(course, assignment))
     submission = read_submission(course.submitted(student, assignment), student, opened)
     isolation: Literal["auto", "none"] = "none" if no_isolation else "auto"
     with kernels_when_needed(course, isolation) as open_kernels:

@@ -11,7 +11,6 @@ import io
 import json
 import linecache
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from .case_inputs import CaseInputs
 from .own_code import (
     NOTE,
     OwnCode,
@@ -34,7 +32,7 @@ from .own_code import (
     watching,
 )
 from .pack import Pack
-from .questions import TOKEN, CodeQuestion, Facts, Noted, questions, same, token_for
+from .questions import CodeQuestion, Facts, Noted, digest_of, id_key, questions, same
 from .text import TEXT, text_array
 from .visible import _quiet, call_of, public_cases
 
@@ -74,8 +72,8 @@ class Notes:
         sizes = tuple(map(int, shape)) if isinstance(shape, tuple) else None
         before = self.found.get(key)
         if before is not None:
-            if before.shape != sizes:
-                self.found[key] = Noted(*key, before.shape, False, before.rows, before.zeros)
+            steady = before.steady and before.shape == sizes
+            self.found[key] = replace(before, steady=steady, times=before.times + 1)
         elif len(self.found) < _MAX_NOTES:
             array = _numbers(value) if sizes else None
             rows = array is not None and is_weights(array)
@@ -101,13 +99,9 @@ def is_weights(array: np.ndarray) -> bool:
     return bool(np.allclose(array.sum(axis=-1), 1, atol=1e-4))
 
 
-def lost(key: tuple[int, str], base: np.ndarray, variant: Notes) -> list[str]:
-    """What weights have lost in a variant, by its value of the same line and name; nothing without one."""
-    found = variant.values.get(key)
-    if found is None:
-        noted = variant.found.get(key)
-        return ["rows"] if noted is not None and noted.shape else []
-    return ["zeros"] if found.shape == base.shape and bool((found[base == 0] != 0).any()) else []
+def shows_hidden(before: np.ndarray, now: np.ndarray | None) -> bool:
+    """Whether a variant's weights are not 0 everywhere where they were 0."""
+    return now is not None and now.shape == before.shape and bool((now[before == 0] != 0).any())
 
 
 class OwnCodeQuestions:
@@ -120,7 +114,7 @@ class OwnCodeQuestions:
     def __init__(
         self, package: str, limited: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function
     ) -> None:
-        self._package = package
+        self._package, self._library = package, package.partition(".")[0]
         self._limited_questions, self._limited_facts = limited(self.questions), limited(self.facts_of)
 
     def __call__(self, answers: Any = None, **asked: Any) -> None:
@@ -133,7 +127,7 @@ class OwnCodeQuestions:
         """
         codes = [(exercise, code, kind) for exercise, kind in asked.items() if (code := _own_code(kind)) is not None]
         for exercise, code, kind in sorted(codes, key=lambda one: -one[1].lines):
-            if word := watching([code.node]):
+            if word := watching([code.node], library=self._library):
                 print(f"– questions: this code names {word!r}, so it could see that it is watched: none are asked.")
                 return
             if ran := self._facts(exercise, code, dict(_globals(kind))):
@@ -142,28 +136,29 @@ class OwnCodeQuestions:
                 return
         print("– questions: none can be asked. Does your code run? Its own check says what is missing.")
 
-    def hand_over(self, sources: Sequence[Source], asked: Mapping[str, str], random: str = "") -> None:
+    def hand_over(self, sources: Sequence[Source], asked: Mapping[str, str], student: str = "") -> None:
         """When grading, in a fresh process: run the code and its variants, and leave what they showed for the judge.
 
-        sources: the notebook's code cells; asked: exercise -> the name of the function or class; random: of the token.
+        sources: the notebook's code cells; asked: exercise -> the name of the function or class; student: who answered.
         """
-        facts = self._limited_facts(sources, asked, random)
+        facts = self._limited_facts(sources, asked, student)
         leave(facts, Path(os.environ["AUTOGRADER_ANSWERS"], SLUG))
 
-    def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str], random: str = "") -> Facts | None:
+    def facts_of(self, sources: Sequence[Source], asked: Mapping[str, str], student: str | None = None) -> Facts | None:
         """Of the longest code that runs, with its variants; None where none runs.
 
-        random: of the token whose questions are to be judged, by no more variants than these need; else all are run.
+        student: whose questions are to be judged, by no more variants than these need; None: all are run.
         """
         codes = [(exercise, code) for exercise, name in asked.items() if (code := find(sources, name)) is not None]
         for exercise, code in sorted(codes, key=lambda one: -one[1].lines):
             before = needed(sources, code)
-            if word := watching([*(node for node, instructors in before if not instructors), code.node]):
+            own, given = ([node for node, instructors in before if instructors is it] for it in (False, True))
+            if word := watching([*own, code.node], given, self._library):
                 return Facts(exercise, code.name, watching=word)
             space = _executed([node for node, _ in before])
             if ran := self._facts(exercise, code, space):
                 facts, notes = ran
-                return replace(facts, lost=self._lost(exercise, code, space, facts, notes, random))
+                return replace(facts, lost=self._lost(exercise, code, space, facts, notes, student))
         return None
 
     def _exercise(self, name: str) -> Pack:
@@ -185,26 +180,24 @@ class OwnCodeQuestions:
         return Facts(exercise, code.name, given, noted), base
 
     def _lost(
-        self, exercise: str, code: OwnCode, space: Mapping[str, Any], facts: Facts, base: Notes, random: str
-    ) -> dict[str, list[str]]:
-        """Part -> what the weights lose without it.
+        self, exercise: str, code: OwnCode, space: Mapping[str, Any], facts: Facts, base: Notes, student: str | None
+    ) -> list[str]:
+        """The parts without which hidden positions get weight.
 
-        random: of the token whose question is to be judged, by its last choice, the one before it and so on, until one
-        is right; where it is empty, every part is left out in turn.
+        student: whose question is to be judged, by its last choice, the one before it and so on, until one is right;
+        None: every part is left out in turn.
         """
-        gone = dict[str, list[str]]()
-        if facts.weights is None:
-            return gone
-        key, numbers = (facts.weights.line, facts.weights.name), parts(code)
-        labels = [part for part, _ in parts_near(code, facts.weights.line)]
-        asked = next((one for one in questions(code, facts, random) if one.kind == "without"), None)
-        if random:
-            labels = list(reversed(asked.choices)) if asked else []
-        for part in labels:
+        asked = next((one for one in questions(code, facts, student or "") if one.kind == "without"), None)
+        if facts.weights is None or asked is None:
+            return []
+        key, numbers, gone = (facts.weights.line, facts.weights.name), parts(code), list[str]()
+        near = [part for part, _ in parts_near(code, facts.weights.line)]
+        for part in reversed(near if student is None else asked.choices):
             run = self._run(exercise, code, space, numbers[part], key)
-            gone[part] = lost(key, base.values[key], run) if run is not None else []
-            if random and asked and asked.subject in gone[part]:
-                break
+            if run is not None and shows_hidden(base.values[key], run.values.get(key)):
+                gone.append(part)
+                if student is not None:
+                    break
         return gone
 
     def _run(
@@ -216,20 +209,13 @@ class OwnCodeQuestions:
         until: tuple[int, str] | None = None,
     ) -> Notes | None:
         """Call a watched copy as the exercise's check does. until: whose value is all that is asked of this run."""
-        notes = Notes(until)
-        pack = self._exercise(exercise)
-        case = pack.cases[0]
-        arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
+        notes, pack = Notes(until), self._exercise(exercise)
         call = call_of(self._package, pack, exercise)
         with _quiet(pack.exercise.framework), contextlib.redirect_stdout(io.StringIO()):
             try:
                 names = {**space, NOTE: notes}
                 exec(compile(watched(code, without), "<own code>", "exec"), names)
-                stored = CaseInputs(
-                    pack.exercise.slug, 0, pack.exercise.framework, dict(case.config), dict(case.texts), arrays,
-                    pack.exercise.call,
-                )  # fmt: skip
-                call(names[code.name], stored)
+                call(names[code.name], pack.inputs(0))
             except Exception:
                 return notes if until else None
             except _Seen:
@@ -266,11 +252,8 @@ def _functions(kind: Any) -> Iterator[Any]:
 
 def _own_code(kind: Any) -> OwnCode | None:
     """The definition of a function or class, from the cell that it was written in."""
-    for function in _functions(kind):
-        source = "".join(linecache.getlines(function.__code__.co_filename))
-        if code := read(source, kind.__name__):
-            return code
-    return None
+    sources = ("".join(linecache.getlines(one.__code__.co_filename)) for one in _functions(kind))
+    return next((code for source in sources if (code := read(source, kind.__name__))), None)
 
 
 def _globals(kind: Any) -> Mapping[str, Any]:
@@ -281,40 +264,43 @@ def _globals(kind: Any) -> Mapping[str, Any]:
 
 
 def _ask(code: OwnCode, facts: Facts, answers: Mapping[str, Any], sizes: Sequence[str]) -> None:
-    token = TOKEN.fullmatch(str(answers.get("token", "")))
-    random = token[1] if token else secrets.token_hex(4)
-    asked = questions(code, facts, random)
+    hub_user = "" if "BINDER_REPO_URL" in os.environ else os.environ.get("JUPYTERHUB_USER", "")  # Binder's is random
+    student = str(answers.get("student") or hub_user).strip()
+    if not id_key(student):
+        old = "the questions are others now: " if "token" in answers else ""
+        print(f'questions: {old}write own_code = {{"student": "YOUR ID"}} into the cell above, and run both cells.')
+        return
+    asked = questions(code, facts, student)
     if not asked:
         print("– questions: this code is too short to ask about. That costs nothing.")
         return
-    current = token_for(code, random)
-    if token and token[0] != current:
-        print("questions: look again, your code has changed since. These are the questions on it now.")
+    current, answered = digest_of(code, student), answers.get("asked")
+    if answered and answered != current:
+        print("questions: look again, your code or the id has changed since. These are the questions now.")
     else:
-        missing = [one.kind for one in asked if not _chosen(one, answers)]
-        if token and not missing:
+        chosen = {one.kind: str(answers.get(one.kind, "")) for one in asked}
+        missing = [one.kind for one in asked if not any(same(chosen[one.kind], choice) for choice in one.choices)]
+        if answered and not missing:
             print(
                 f"– questions: recorded, {len(asked)} answers. This says nothing about right or wrong: the feedback "
                 "does, with the reason."
             )
             return
-        if token:
+        if answered:
             print(f"questions: choose one of the choices for {', '.join(repr(kind) for kind in missing)}.")
-    _print(code, facts, asked, current, sizes)
+    _print(code, facts, asked, {"student": student, "asked": current}, sizes)
 
 
-def _chosen(question: CodeQuestion, answers: Mapping[str, Any]) -> bool:
-    return any(same(str(answers.get(question.kind, "")), choice) for choice in question.choices)
-
-
-def _print(code: OwnCode, facts: Facts, asked: Sequence[CodeQuestion], token: str, sizes: Sequence[str]) -> None:
+def _print(
+    code: OwnCode, facts: Facts, asked: Sequence[CodeQuestion], about: Mapping[str, str], sizes: Sequence[str]
+) -> None:
     given = ", ".join([*(f"{one.name} of shape {one.shape}" for one in facts.given if one.shape), *sizes])
     print(f"\nOn your {code.name}" + (f", called with {given}:" if given else ":"))
     for number, one in enumerate(asked, start=1):
         print(f"\n{number}. {one.kind}: {one.text}")
         for choice in one.choices:
-            line = code.line(line_of(choice)) if one.kind in ("becomes", "creates") else ""
+            line = code.line(line_of(choice)) if one.kind == "becomes" else ""
             print(f"     {choice}" + (f"    {line}" if line else ""))
     print("\nCopy this into the cell above and write one choice between each pair of quotes:\n")
-    rows = [f'    "{one.kind}": "",' for one in asked]
-    print("\n".join(["own_code = {", f'    "token": {json.dumps(token)},', *rows, "}"]))
+    rows = {**about, **{one.kind: "" for one in asked}}
+    print("own_code =", json.dumps(rows, ensure_ascii=False, indent=4))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,16 +21,20 @@ Source = tuple[str, bool]
 NOTE = "__note__"
 #: So many parts are choices: nobody reads more.
 MAX_PARTS = 8
-#: By these words code finds out how it is run, or reaches what runs it. Code with one of them gets no questions.
-WATCHING = re.compile(
-    r"settrace|setprofile|_?getframe|currentframe|f_back|f_locals|f_globals|f_code|tb_frame|gi_frame|inspect|gc|ctypes"
-    r"|linecache|tracemalloc|traceback|importlib|builtins|sys|os|get_ipython|atexit|signal|weakref"
-    r"|_?threading|_thread|multiprocessing|subprocess|concurrent|asyncio|pathlib|Path|tofile|memmap|savetxt|save|dump"
+#: What code may import and be asked about, beside the library of the checks: none of it looks anything up by a text.
+HARMLESS = {"torch", "numpy", "einops", "__future__", "abc", "cmath", "collections", "copy", "dataclasses", "enum",
+            "fractions", "functools", "functorch", "itertools", "math", "matplotlib", "numbers", "random", "re",
+            "statistics", "time", "typing"}  # fmt: skip
+#: Attributes by which it reaches other modules, but for those that arrays have, too.
+_STANDARD = sys.stdlib_module_names - HARMLESS - {"array", "chunk", "select", "trace"}
+#: Attributes by which it sees how it is run, reads or writes files, looks things up by a text, or reaches the checks.
+_WATCHING = re.compile(
+    r"f_(?:back|builtins|code|globals|locals)|(?:ag|cr|gi|tb)_\w+|get_type_hints|singledispatch\w*"
+    r"|dumps?|loads?|save\w*|tofile|fromfile|\w*memmap|check|_rules|questions|hand_over"
     r"|__(?!init__|call__|len__|getitem__|class__|name__|iter__|next__|repr__)\w+__"
-    rf"|{NOTE}|hand_over|check|_rules|own_code|AUTOGRADER\w*"
 )
-#: The same, where they are called by their name alone: every module of torch has a method eval.
-_BUILTINS = {"eval", "exec", "compile", "globals", "locals", "vars", "open"}
+#: Functions that do so, where their argument is no literal.
+_LOOK_UP = {"eval", "exec", "compile", "globals", "locals", "vars", "open", "breakpoint", "get_ipython", "getattr"}
 _MAGIC = re.compile(r"(?m)^([ \t]*)[%!?].*$")
 #: Calls that are no step of a computation.
 _PLAIN = {"range", "len", "print", "int", "float", "enumerate", "zip", "isinstance", "list", "tuple", "super", "dict"}
@@ -145,7 +150,7 @@ def _defined(node: ast.stmt, instructors: bool) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
-        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        return [name for name, _ in _imported(node)]
     if not isinstance(node, ast.Assign):
         return []
     try:
@@ -155,41 +160,49 @@ def _defined(node: ast.stmt, instructors: bool) -> list[str]:
     return names_set(node)
 
 
-def watching(nodes: Sequence[ast.AST]) -> str:
-    """The first word with which code could find out that it is watched; empty where there is none."""
-    for node in (one for top in nodes for one in ast.walk(top)):
-        words = [node.id] if isinstance(node, ast.Name) else [node.attr] if isinstance(node, ast.Attribute) else []
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            words = _imported(node)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
-            words = re.findall(r"\w+", node.value)
-        if (isinstance(node, ast.Name) and node.id in _BUILTINS) or _is_made_up(node):
-            return ast.unparse(node)[:40]
-        if found := next((word for word in words if WATCHING.fullmatch(word)), ""):
+def watching(nodes: Sequence[ast.AST], given: Sequence[ast.stmt] = (), library: str = "") -> str:
+    """The first word with which code could find out that it is watched; empty where there is none.
+
+    given: the instructor's statements that it uses. library: where the checks are, which it may import from as well.
+    """
+    imported = dict(pair for node in given for pair in _imported(node))
+    every = [one for top in nodes for one in ast.walk(top)]
+    literal = {id(node.func) for node in every if isinstance(node, ast.Call) and _attributes(node)}
+    for node in every:
+        paths = [path for _, path in _imported(node)]
+        words = _attributes(node)
+        if isinstance(node, ast.Name):
+            if node.id in _LOOK_UP and id(node) not in literal:
+                return node.id
+            paths, words = [imported[node.id]] if node.id in imported else [], [node.id] if node.id[:2] == "__" else []
+        for root, *others in (path.split(".") for path in paths):
+            if root not in HARMLESS | {library}:
+                return root or "."
+            words = words + others
+        if found := next((one for one in words if _WATCHING.fullmatch(one) or {one, one.strip("_")} & _STANDARD), ""):
             return found
     return ""
 
 
-def _is_made_up(node: ast.AST) -> bool:
-    """Whether something is looked up by a name that does not stand in the code, and not in ``self``."""
+def _attributes(node: ast.AST) -> list[str]:
+    """The names that it looks up in an object."""
     match node:
-        case ast.Call(ast.Name("getattr" | "setattr" | "delattr"), [ast.Name("self"), *_]):
-            return False
-        case ast.Call(ast.Name("getattr" | "setattr" | "delattr"), [_, name, *_]):
-            return not isinstance(name, ast.Constant)
-    return False
+        case ast.Attribute(attr=name):
+            return [name]
+        case ast.Call(ast.Name("getattr"), [_, ast.Constant(str(name)), *_]):
+            return [name]
+        case ast.MatchClass(kwd_attrs=names):
+            return names
+    return []
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The words of an import under which a definition could hide what it does; else the name is in the definition.
-
-    Of "course.check" one may only import an assignment's checks.
-    """
+def _imported(node: ast.AST) -> list[tuple[str, str]]:
+    """What an import binds, each with its path."""
     if isinstance(node, ast.Import):
-        return [word for alias in node.names if alias.asname for word in alias.name.split(".")]
-    paths = [f"{node.module or ''}.{alias.name}" for alias in node.names]
-    words = [word for path in paths for word in path.split(".") if word not in ("check", "__future__")]
-    return words + ["check" for path in paths if ".check." in path and "." in path.split(".check.", 1)[1]]
+        return [(alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [(alias.asname or alias.name, f"{node.module or ''}.{alias.name}") for alias in node.names]
+    return []
 
 
 # --- watched copies and variants --------------------------------------------------------------------------------------
@@ -220,20 +233,10 @@ class _Noted(ast.NodeTransformer):
             node.body = [one for some in body for one in (some if isinstance(some, list) else [some])]
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+    def _as_it_is(self, node: ast.AST) -> ast.AST:
         return node
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        return node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        return self._step(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        return self._step(node)
+    visit_Lambda = visit_JoinedStr = visit_Raise = _as_it_is
 
     def _step(self, node: ast.expr) -> ast.AST:
         text = _segment(self._source, node)
@@ -243,21 +246,16 @@ class _Noted(ast.NodeTransformer):
         self.generic_visit(node)
         return _noting(node, " ".join(text.split()), node) if wanted else node
 
+    visit_BinOp = visit_Call = _step
+
     def _after(self, node: ast.stmt) -> ast.AST | list[ast.AST]:
         value = getattr(node, "value", None)
-        if isinstance(value, ast.Call) and _EMPTY in ast.unparse(value.func):
+        if value is None or (isinstance(value, ast.Call) and _EMPTY in ast.unparse(value.func)):
             return node
         self.generic_visit(node)
         return [node, *(_note(node.lineno, name) for name in names_set(node))]
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        return self._after(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        return self._after(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        return self._after(node) if node.value is not None else node
+    visit_Assign = visit_AugAssign = visit_AnnAssign = _after
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         if node.value is not None:
@@ -393,36 +391,3 @@ def _label(code: OwnCode, node: ast.AST) -> str:
 def _short(before: str, text: str, after: str = "") -> str:
     text = " ".join(text.split())
     return before + (text if len(text) <= _MAX_LABEL else "…") + after
-
-
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
-def last_uses(code: OwnCode) -> dict[str, int]:
-    """Name that the main function sets -> the last line of it, from top to bottom, that reads this name.
-
-    A name that means something else in an inner function or a comprehension is left out.
-    """
-    main = code.main
-    if main is None:
-        return {}
-    nodes = list(ast.walk(main))
-    set_here = {name for node in nodes if isinstance(node, ast.stmt) for name in names_set(node)}
-    read_at: dict[str, int] = {}
-    for node in nodes:
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            node = node.target
-        elif not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-            continue
-        read_at[node.id] = max(read_at.get(node.id, 0), node.lineno)
-    return {name: line for name, line in read_at.items() if name in set_here - _inner(main)}
-
-
-def _inner(main: ast.FunctionDef) -> set[str]:
-    scopes = [node for node in ast.walk(main) if node is not main and isinstance(node, _SCOPES)]
-    names = [one for scope in scopes for one in ast.walk(scope)]
-    stored = {one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return stored | {one.arg for one in names if isinstance(one, ast.arg)}
-
-
-_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

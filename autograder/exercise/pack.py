@@ -35,6 +35,12 @@ class Pack:
     exercise: Exercise
     cases: tuple[Case, ...]
 
+    def inputs(self, number: int) -> CaseInputs:
+        """A public case as the exercise's call gets it."""
+        case, made = self.cases[number], self.exercise
+        arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
+        return CaseInputs(made.slug, number, made.framework, dict(case.config), dict(case.texts), arrays, made.call)
+
 
 def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = "") -> bytes:
     """The file. rule: the name by which :func:`unpack` is given the rule. made_of: digest, for whoever makes packs."""
@@ -162,11 +168,7 @@ def judge_public(
     """
     given: list[tuple[Case, Answers]] = []
     for number, case in enumerate(pack.cases):
-        arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
-        stored = CaseInputs(
-            pack.exercise.slug, number, pack.exercise.framework, dict(case.config), dict(case.texts), arrays,
-            pack.exercise.call,
-        )  # fmt: skip
+        stored = pack.inputs(number)
         try:
             stored.compare(**call(stored))
         except Exception:

@@ -1,6 +1,6 @@
-"""Questions on a student's own code, made of its syntax tree, of what a run of it showed, and of a token.
+"""Questions on a student's own code, made of its syntax tree, of what a run of it showed, and of the student's id.
 
-The same text, facts and token make the same questions, on a student's machine and when grading. A question does not
+The same text, facts and id make the same questions, on a student's machine and when grading. A question does not
 know its right choice. Where choices are values of a kind, the right one is drawn first, each with the same chance, and
 then what is asked for: so no form of a choice says anything. Parts to leave out stand at a drawn place in a row.
 """
@@ -9,29 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from .own_code import MAX_PARTS, OwnCode, last_uses, line_of, parts_near
+from .own_code import MAX_PARTS, OwnCode, line_of, parts_near
 
 MAX_QUESTIONS = 3
 MAX_CHOICES, MIN_CHOICES = 5, 3
-TOKEN = re.compile(r"([0-9a-f]{8})-([0-9a-f]{8})")
 _TEXT = re.compile(r"[^\x00-\x1f\x7f]{0,100}")
-
-#: What a variant loses: key -> the end of the question.
-PROPERTIES = {
-    "zeros": "does {what} give weight to a position that has weight 0 now",
-    "rows": "do the rows of {what} no longer sum to 1",
-}
 
 
 @dataclass(frozen=True)
 class Noted:
     """A value that was noted. ``shape``: None where it is no array. ``steady``: its shape was the same each time.
 
-    rows: each row is 0 or more and sums to 1; zeros: and some of its numbers are 0.
+    rows: each row is 0 or more and sums to 1; zeros: and some of its numbers are 0. times: how often it was noted.
     """
 
     line: int
@@ -40,6 +34,7 @@ class Noted:
     steady: bool = True
     rows: bool = False
     zeros: bool = False
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class Facts:
     """What runs of a student's code showed.
 
     asked: the exercise by whose first public case it was called. given: the arguments of its main function.
-    lost: part -> the properties that are lost without it; empty where no variants were run. watching: a word.
+    lost: the parts without which hidden positions get weight; none where no variants were run. watching: a word.
     unfinished: the runs did not come to an end, and nothing is known.
     """
 
@@ -55,22 +50,21 @@ class Facts:
     name: str
     given: Sequence[Noted] = ()
     noted: Sequence[Noted] = ()
-    lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lost: Sequence[str] = ()
     watching: str = ""
     unfinished: bool = False
 
     def to_json(self) -> dict[str, Any]:
         rows = [[list(vars(one).values()) for one in some] for some in (self.given, self.noted)]
-        lost = {part: list(gone) for part, gone in self.lost.items()}
         names = {"asked": self.asked, "name": self.name, "watching": self.watching}
-        return {**names, "rows": rows, "lost": lost, "unfinished": self.unfinished}
+        return {**names, "rows": rows, "lost": list(self.lost), "unfinished": self.unfinished}
 
     @classmethod
     def from_json(cls, data: Any) -> Facts | None:
         """None where it is not what :meth:`to_json` makes: it comes out of a process with student code."""
         try:
             given, noted = ([_noted(*row) for row in some] for some in data["rows"])
-            lost = {_text(part): [_text(one) for one in gone] for part, gone in data["lost"].items()}
+            lost = [_text(part) for part in data["lost"]]
             asked, name, watching = (_text(data[key]) for key in ("asked", "name", "watching"))
             return cls(asked, name, given, noted, lost, watching, data["unfinished"] is True)
         except (TypeError, ValueError, KeyError, AttributeError):
@@ -78,16 +72,15 @@ class Facts:
 
     @property
     def weights(self) -> Noted | None:
-        """The first value that is weights: hidden positions before others."""
-        found = [one for one in self.noted if one.rows and one.steady]
-        return next((one for one in found if one.zeros), next(iter(found), None))
+        """The first value that is weights, and hides positions."""
+        return next((one for one in self.noted if one.rows and one.zeros and one.steady), None)
 
 
-def _noted(line: Any, name: Any, shape: Any, *flags: Any) -> Noted:
+def _noted(line: Any, name: Any, shape: Any, steady: Any, rows: Any, zeros: Any, times: Any) -> Noted:
     sizes = None if shape is None else tuple(shape)
-    if type(line) is not int or any(type(size) is not int for size in sizes or ()):
+    if any(type(number) is not int for number in (line, times, *(sizes or ()))):
         raise ValueError("no whole number")
-    return Noted(line, _text(name), sizes, *(flag is True for flag in flags))
+    return Noted(line, _text(name), sizes, steady is True, rows is True, zeros is True, times)
 
 
 def _text(value: Any) -> str:
@@ -106,50 +99,70 @@ class CodeQuestion:
     choices: tuple[str, ...]
 
 
-def token_for(code: OwnCode, random: str) -> str:
-    """The token that says, too, on which text of the code questions were asked."""
-    return f"{random}-{hashlib.sha256(code.text.encode()).hexdigest()[:8]}"
+def id_key(student: object) -> str:
+    """A student's id in the one form in which ids are compared and questions drawn; empty where it can be none."""
+    text = unicodedata.normalize("NFC", str(student or "").strip()).casefold()
+    return text if text.isprintable() and len(text) <= 200 else ""
 
 
-def questions(code: OwnCode, facts: Facts, random: str) -> list[CodeQuestion]:
-    """Up to three questions of different kinds. random: the token's first half, of which no choice can be told."""
+def digest_of(code: OwnCode, student: str) -> str:
+    """Tells the questions to this student on this text of the code from all others."""
+    return _hash(id_key(student), code.text)[:8]
+
+
+def questions(code: OwnCode, facts: Facts, student: str) -> list[CodeQuestion]:
+    """Up to three questions of different kinds. student: whose id draws them; no choice can be told from it."""
     found: list[CodeQuestion] = []
-    for kind in ("shape", "without", "becomes", "creates"):
-        seed = f"{random}|{kind}|{code.text}"
-        made = _without(code, facts, seed) if kind == "without" else _drawn(kind, code, facts, seed, found)
+    for kind in ("shape", "without", "becomes", "passes", "shape_2"):
+        seed = f"{id_key(student)}|{kind}|{code.text}"
+        made = _MADE.get(kind, _drawn)(kind, code, facts, seed, found)
         found += [made] if made else []
     return found[:MAX_QUESTIONS]
 
 
 def values(kind: str, code: OwnCode, facts: Facts) -> dict[str, str]:
     """What can be asked for -> its value, in the words of the choices."""
-    if kind == "creates":
-        return {f"`{name}`": f"line {line}" for name, line in last_uses(code).items()}
+    if kind == "passes":
+        return _times_of_lines(code, facts)
     arrays = [one for one in facts.noted if one.shape is not None and one.steady]
-    if kind == "shape":
+    if kind.startswith("shape"):
         return {f"`{one.name}` in line {one.line}": str(one.shape) for one in arrays if "return" not in one.name}
     first: dict[str, str] = {}
     given = {one.shape for one in facts.given}
     for one in arrays:
         if one.rows:
-            first.setdefault("weights, numbers of 0 or more whose rows sum to 1", f"line {one.line}")
+            first.setdefault("weights whose rows sum to 1", f"line {one.line}")
         if one.shape not in given:
-            first.setdefault(f"a value of shape {one.shape}", f"line {one.line}")
+            first.setdefault(f"an array of shape {one.shape}", f"line {one.line}")
     return first
 
 
+def _times_of_lines(code: OwnCode, facts: Facts) -> dict[str, str]:
+    """Of lines in loops that set a variable and do nothing else, how often one call runs them."""
+    found: dict[int, set[int]] = {}
+    for one in facts.noted:
+        if one.name.isidentifier() and code.line(one.line).startswith(one.name):
+            found.setdefault(one.line, set()).add(one.times)
+    calls = max((one.times for one in facts.given), default=0)
+    runs = {line: some.pop() // calls for line, some in found.items() if calls and len(some) == 1}
+    return {f"line {line}": str(times) for line, times in runs.items() if times > 2}
+
+
 _ASK = {
-    "shape": "Which shape has {subject}?",
-    "becomes": "In which line does {subject} come up for the first time?",
-    "creates": "Which is the last line that reads {subject}?",
+    "shape": "What is the shape of {subject}?",
+    "without": "Without which part would {subject} give weight to a position that has none now "
+    "(the last one listed, if there are several)?",
+    "becomes": "Which line first computes {subject}?",
+    "shape_2": "What is the shape of {subject}?",
+    "passes": "How many times is {subject} run?",
 }
 
 
 def _drawn(kind: str, code: OwnCode, facts: Facts, seed: str, before: Sequence[CodeQuestion]) -> CodeQuestion | None:
     """A question whose right choice is each of its choices with the same chance."""
     known = values(kind, code, facts)
-    for other in before if kind == "becomes" else ():  # the first question must not be answered by the second
-        known = {what: value for what, value in known.items() if not other.subject.endswith(value)}
+    for line in (other.subject.rpartition(" ")[2] for other in before):  # none answers another
+        known = {what: value for what, value in known.items() if f"line {line}" not in (what[-len(line) - 5 :], value)}
     pool = set(known.values())
     if kind == "shape" and len(pool) == MIN_CHOICES - 1:
         swapped = pool | {_swapped(shape) for shape in pool}
@@ -160,7 +173,7 @@ def _drawn(kind: str, code: OwnCode, facts: Facts, seed: str, before: Sequence[C
         return None
     right = min(real, key=lambda value: _hash(seed, "right", value))
     subject = min((what for what, value in known.items() if value == right), key=lambda what: _hash(seed, "what", what))
-    order = (lambda value: _hash(seed, "order", value)) if kind == "shape" else line_of
+    order = (lambda value: _hash(seed, "order", value)) if kind != "becomes" else line_of
     return CodeQuestion(kind, subject, _ASK[kind].format(subject=subject), tuple(sorted(choices, key=order)))
 
 
@@ -169,34 +182,43 @@ def _swapped(shape: str) -> str:
     return str((*sizes[:-2], *reversed(sizes[-2:])))
 
 
-def _without(code: OwnCode, facts: Facts, seed: str) -> CodeQuestion | None:
+def _without(kind: str, code: OwnCode, facts: Facts, seed: str, before: object) -> CodeQuestion | None:
     """The choices are parts that follow each other, those of the line that makes the weights among them.
 
-    The token says where among them that line stands. Which is right, only variants show, which nobody has run yet.
+    The id says where among them that line stands. Which is right, only variants show, which nobody has run yet.
     """
     weights = facts.weights
     near = parts_near(code, weights.line) if weights is not None else []
     if weights is None or len(near) <= MIN_CHOICES:
         return None
+    named = "return" not in weights.name
+    subject = f"`{weights.name}` in line {weights.line}" if named else f"what line {weights.line} gives"
     inside = [number for number, (_, own) in enumerate(near) if own]
     starts = range(max(0, inside[-1] - MAX_PARTS + 1), max(0, min(inside[0], len(near) - MAX_PARTS)) + 1)
     start = min(starts, key=lambda number: _hash(seed, "start", str(number)), default=0)
     choices = tuple(label for label, _ in near[start : start + MAX_PARTS])
-    lost = "zeros" if weights.zeros else "rows"
-    named = "return" not in weights.name
-    what = f"`{weights.name}` in line {weights.line}" if named else f"what line {weights.line} gives"
-    text = (
-        f"Leave out one part at a time. Without which one {PROPERTIES[lost].format(what=what)}? If that is so without "
-        "several of them, choose the last of these."
-    )
-    return CodeQuestion("without", lost, text, choices)
+    return CodeQuestion(kind, subject, _ASK[kind].format(subject=subject), choices)
+
+
+def _passes(kind: str, code: OwnCode, facts: Facts, seed: str, before: object) -> CodeQuestion | None:
+    """The choices are four numbers that follow each other; the right one is each of them with the same chance."""
+    known = values(kind, code, facts)
+    if not known:
+        return None
+    subject = min(known, key=lambda what: _hash(seed, what))
+    first = int(known[subject]) - int(_hash(seed, "first"), 16) % 4
+    return CodeQuestion(kind, subject, _ASK[kind].format(subject=subject), tuple(map(str, range(first, first + 4))))
+
+
+#: kind -> what makes a question of it; all others are drawn.
+_MADE = {"without": _without, "passes": _passes}
 
 
 def right_choice(question: CodeQuestion, code: OwnCode, facts: Facts) -> str:
     """The one choice that is true of this code; empty where there is none, so that the question does not count."""
     if question.kind != "without":
         return values(question.kind, code, facts).get(question.subject, "")
-    return next((part for part in reversed(question.choices) if question.subject in facts.lost.get(part, ())), "")
+    return next((part for part in reversed(question.choices) if part in facts.lost), "")
 
 
 def _hash(*parts: str) -> str:

@@ -12,10 +12,11 @@ own.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import EXCHANGE_FILES
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times
@@ -78,6 +79,11 @@ Mates = Mapping[str, tuple[str, ...]]
 def mates(course: Course, assignment: str) -> Mates:
     groups = read_groups(course.root, course.assignments()).get(assignment, ())
     return {one: tuple(other for other in group.members if other != one) for group in groups for one in group.members}
+
+
+def with_mates(course: Course, assignment: Assignment) -> Assignment:
+    """The assignment that knows who works together on it. Raises GradingError as :func:`read_groups`."""
+    return replace(assignment, mates=mates(course, assignment.name))
 
 
 def submitters(

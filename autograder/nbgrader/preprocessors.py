@@ -22,6 +22,7 @@ from autograder.assignment.deliverables import write_stubs
 from autograder.assignment.submission import Submission, read_submission
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
+from autograder.gradebook.groups import with_mates
 from autograder.gradebook.late.penalties import write_penalties
 from autograder.kernel.imports import imports_of
 from autograder.model import verdict
@@ -152,7 +153,7 @@ def _kernels() -> Kernels:
 
 @lru_cache(maxsize=2)
 def _submission(student: str, assignment: str) -> tuple[Submission, Assignment, Prepared]:
-    opened = Assignment.open(_course(), assignment)
+    opened = with_mates(_course(), Assignment.open(_course(), assignment))
     require_judgeable(opened)
     if needs_calibration(opened):
         opened = warn_of_problems(calibrated(_course().root, opened, _kernels(), _course().file.limits))

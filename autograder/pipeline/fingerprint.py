@@ -24,6 +24,7 @@ from autograder.kernel.imports import library_places
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.limits import Limits
+from autograder.model.questions import asking
 from autograder.pipeline.code_digest import described, imported_files
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER, PACKS
@@ -53,7 +54,7 @@ _BUILT_ON = ("numpy", "safetensors", "ipykernel", "ipython", "matplotlib")
 #: The names of :func:`machine_parts`.
 MACHINE = ("grader", "judge", "course library", "environment")
 #: The parts that a verdict depends on, and no run does: their kinds, or whole names.
-_OF_A_VERDICT = ("judge", "rule", "expected")
+_OF_A_VERDICT = ("judge", "rule", "expected", "groups")
 _MARKS = ("grade", "solution", "locked", "task")
 
 
@@ -154,6 +155,8 @@ def content_parts(assignment: Assignment) -> Parts:
     parts["deliverables"] = digest(sorted(assignment.deliverables))
     if assignment.calibration is not None:
         parts["calibration"] = digest(assignment.calibration.to_json())
+    if assignment.mates and any(asking(cell) for notebook in assignment.source.values() for cell in notebook.cells):
+        parts["groups"] = digest(assignment.mates)
     return parts
 
 

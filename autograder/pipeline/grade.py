@@ -200,6 +200,7 @@ class _Judging:
             absent=self._prepared.absent,
             waiting=made.waiting,
             calibration=calibration.cells_of(name) if calibration is not None else {},
+            students=self._assignment.together_with(self._student),
         )
 
     @property

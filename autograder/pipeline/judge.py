@@ -7,7 +7,7 @@ stopped with an error can only cost points: answers count where their cell's hid
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -66,6 +66,7 @@ def judge(
     absent: frozenset[str] = frozenset(),
     waiting: Collection[str] = (),
     calibration: Mapping[str, CellCalibration] = {},
+    students: Sequence[str] = (),
 ) -> NotebookVerdict:
     """The verdict on one notebook that was run, by the course's stored ``references``.
 
@@ -73,6 +74,7 @@ def judge(
 
     waiting: grade ids of answers that a person must look for outside of their cells.
     earlier: slug -> verdict, of the submission's notebooks before this one; the verdicts on this one are added.
+    students: the ids of those who handed it in together; empty where nobody knows who did.
     absent: files that were to be handed in and were not; what students got lay in their place.
     Raises nothing on a wrong answer: a wrong answer is a verdict.
     """
@@ -85,7 +87,7 @@ def judge(
         if cells.is_autograded(cell):
             outcome = outcomes.get(index)
             if asked := asking(cell):
-                verdicts.append(judge_questions(ran, index, asked, context.earlier, assignment))
+                verdicts.append(judge_questions(ran, index, asked, context.earlier, assignment, students))
                 continue
             found = _for_want_of_a_file(_judge_cell(cell, outcome, context), cell, outcome, absent)
             if found.cell in waiting and not found.points and found.status != "infrastructure":

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from autograder.exercise.asking import SLUG, leave
 from autograder.exercise.own_code import Source, names_set, tree_of
-from autograder.exercise.questions import TOKEN, Facts
+from autograder.exercise.questions import Facts, id_key
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.scratch import Inputs
 from autograder.model import cells
@@ -56,8 +56,8 @@ def find_out(
         if sum(len(source) for source, _ in sources) > MAX_CODE:
             continue
         kernel = StudentKernel(kernels, limits, Clock(limits, {}), without_notebooks, inputs, answers, unseen=True)
-        _, random = token_in(answered)
-        call = f"{asked.imported}\n{asked.called}.hand_over({sources!r}, {dict(asked.asked)!r}, {random!r})"
+        given = ", ".join(map(repr, (sources, dict(asked.asked), student_in(answered))))
+        call = f"{asked.imported}\n{asked.called}.hand_over({given})"
         try:
             ended = kernel.hidden(index, "", call, [SLUG])
         finally:
@@ -75,13 +75,12 @@ def needs_facts(points: float, answers: Mapping[str, str]) -> bool:
 
     Where there are points, who was asked nothing gets them without an answer.
     """
-    return bool(points) or bool(token_in(answers)[0])
+    return bool(points) or bool(student_in(answers))
 
 
-def token_in(answers: Mapping[str, str]) -> tuple[str, str]:
-    """The token in the answers, and its random half; ("", that of a token which nobody was given) without one."""
-    found = TOKEN.fullmatch(answers.get("token", ""))
-    return (found[0], found[1]) if found else ("", "0" * 8)
+def student_in(answers: Mapping[str, str]) -> str:
+    """To whose questions these are answers, as :func:`id_key` writes the id; empty where nobody answered."""
+    return id_key(answers.get("student")) if "asked" in answers else ""
 
 
 def answers_to(notebook: NotebookNode, index: int, name: str) -> dict[str, str]:

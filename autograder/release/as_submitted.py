@@ -8,6 +8,9 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.model import cells
 
+#: Whose submission the instructor's solution is.
+SOLUTION = "solution"
+
 
 def solved(assignment: Assignment) -> Submission:
     """The released notebooks with the instructor's solutions filled in, as if a student had handed them in."""
@@ -21,7 +24,7 @@ def solved(assignment: Assignment) -> Submission:
             if cells.is_solution(cell):
                 cell.source = without_markers(solutions[cells.grade_id(cell)])
         notebooks[name] = nbformat.writes(student).encode()
-    return Submission("solution", notebooks, dict(assignment.solutions), ())
+    return Submission(SOLUTION, notebooks, dict(assignment.solutions), ())
 
 
 def without_markers(source: str) -> str:

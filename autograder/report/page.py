@@ -28,7 +28,7 @@ from autograder.gradebook.results import StudentResult
 from autograder.gradebook.roster import read_salt, with_salt
 from autograder.model.course import Course
 from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.judge_questions import ASKED_NOTHING
+from autograder.pipeline.judge_questions import ASKED_NOTHING, OTHER_STUDENT
 from autograder.plain.where import judged_in_kernel
 from autograder.report import statistics
 from autograder.report.code import Answer, read_answers
@@ -152,8 +152,7 @@ def render(
             alike=ALIKE,
             enough=ENOUGH_TOKENS,
             parts=ready_made(results.verdicts, listed),
-            same_tokens=same_tokens(answers),
-            asked_nothing=asked_nothing(results.verdicts),
+            own_code=for_a_person(results.verdicts),
             rows=results.rows,
             mates=tuple(row for row in results.table.rows if row.submitted_by),
             waivers=results.table.waivers,
@@ -247,24 +246,12 @@ def _verdict(verdict: SubmissionVerdict | None, name: str) -> SubmissionVerdict 
     return replace(verdict, student=name, notebooks=tuple(replace(one, student=name) for one in verdict.notebooks))
 
 
-_TOKEN = re.compile(r"""["']token["']\s*:\s*["']([0-9a-f]{8})-[0-9a-f]{8}["']""")
-
-
-def same_tokens(answers: Iterable[Answer]) -> list[tuple[str, tuple[str, ...]]]:
-    """(place, students) for every token that two students have: it is drawn at random for each."""
-    who: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for answer in answers:
-        for token in _TOKEN.findall(answer.source):
-            who[answer.place, token].add(answer.student)
-    return sorted((place, tuple(sorted(students))) for (place, _), students in who.items() if len(students) > 1)
-
-
-def asked_nothing(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str, str]]:
-    """(cell, student, reason) where a student's code was asked nothing for a reason that a person should know."""
+def for_a_person(verdicts: Sequence[SubmissionVerdict]) -> list[tuple[str, str, str]]:
+    """(cell, student, reason) where code was asked nothing, or another student's questions were answered."""
     return [
         (cell.cell, verdict.student, check.message)
         for verdict in verdicts for notebook in verdict.notebooks for cell in notebook.cells
-        for check in cell.checks if check.name == ASKED_NOTHING
+        for check in cell.checks if check.name in (ASKED_NOTHING, OTHER_STUDENT)
     ]  # fmt: skip
 
 

@@ -281,8 +281,8 @@ def test_a_picture_on_a_locked_cell_is_not_kept(course: Course, rows: dict[str, 
 
 
 def all_wrong(code: str) -> str:
-    """All wrong answers, with a token that the code accepts."""
-    return answers_to(code, shape="(1, 1)", without="line 1: x", becomes="line 1", creates="line 1")
+    """All wrong answers, to the right student's questions."""
+    return answers_to(code, shape="(1, 1)", without="line 1: x", becomes="line 1", passes="0")
 
 
 #: What tells facts in the grader's place, once it runs where questions are asked.
@@ -298,27 +298,28 @@ def forge():
     asking.Notes.__call__ = lambda self, line, name, value: value
     folder = Path(os.environ["AUTOGRADER_ANSWERS"], "questions")
     folder.mkdir(parents=True, exist_ok=True)
-    data = {"asked": "attention_block", "name": "AttentionBlock", "rows": [[], []], "lost": {}, "watching": ""}
+    data = {"asked": "attention_block", "name": "AttentionBlock", "rows": [[], []], "lost": [], "watching": ""}
     (folder / "0.safetensors").write_bytes(
         save({"text:facts": np.frombuffer(json.dumps(data).encode(), dtype=np.uint8)}))
 """
 QUESTION_ANSWERS = {
     "answers that are code": "own_code = __import__('os').environ and {}",
     "the key asked of the library, in the answers' cell": (
-        "own_code = {}\n" + FORGE + "\nforge()\nimport builtins\nbuiltins.own_code = {'token': '0badcafe-00000000'}"
+        "own_code = {}\n" + FORGE + "\nforge()\nimport builtins\nbuiltins.own_code = {'student': 'student', 'asked': 1}"
     ),
     "another dictionary bound after the literal": "own_code = {}\nown_code |= {'shape': '(2, 3)'}",
-    "a token that is no token": "own_code = {'token': '../../x', 'shape': '(2, 3)'}",
-    "a huge token": f"own_code = {{'token': {'0' * 100_000!r}}}",
+    "an id that is a path": "own_code = {'student': '../../x', 'asked': '', 'shape': '(2, 3)'}",
+    "a huge id": f"own_code = {{'student': {'0' * 100_000!r}, 'asked': ''}}",
+    "half a character": r"own_code = {'student': '\ud800', 'asked': ''}",
     "nested a thousand times": "own_code = " + "[" * 1000 + "]" * 1000,
-    "a null byte": "own_code = {'token': '\0'}",
+    "a null byte": "own_code = {'student': '\0', 'asked': ''}",
 }
 
 
 @pytest.mark.parametrize("name", QUESTION_ANSWERS)
 def test_no_text_of_answers_earns_a_point(name: str) -> None:
     found = asked({"own_code_answer": QUESTION_ANSWERS[name]})
-    assert found.status == "failed" and found.points == 0
+    assert (found.status, found.points) == (("manual", None) if name == "an id that is a path" else ("failed", 0))
 
 
 def test_every_choice_at_once_is_no_answer() -> None:
@@ -343,7 +344,7 @@ def test_an_earlier_cell_that_changes_the_library_changes_nothing() -> None:
     assert asked({"own_code_answer": answers_to(ordinary())}, extra=FORGE + "\nforge()").points == 2
 
 
-def test_anothers_answers_to_the_same_token_earn_nothing() -> None:
+def test_anothers_choices_on_other_code_earn_nothing() -> None:
     assert asked({CODE: other(), "own_code_answer": answers_to(ordinary())}).points == 0
 
 
@@ -355,7 +356,14 @@ WATCHED = {
     "the name that notes values": "__note__ = lambda line, name, value: value",
     "the library's own modules": "from course.check._rules import asking\nasking.Notes = None",
     "the check": "check.questions = None",
-    "a name made of a text": "getattr(torch, 'sys').modules",
+    "a name that is a text": "getattr(torch, 'sys').modules",
+    "a name made of a text": "getattr(torch, 'sys '.strip())",
+    "a getter of such a name": "import operator\noperator.attrgetter('sys '.strip())(torch)",
+    "getattr as a value": "functools.reduce(getattr, ['sys', 'modules'], torch)",
+    "a pattern": "match torch:\n            case object(sys=found): pass",
+    "an underscore before it": "import collections\ncollections._sys",
+    "a module of one's own": "import mine\nmine.look()",
+    "an annotation that is code": "import typing\ntyping.get_type_hints(x)",
     "the garbage collector": "import gc\ngc.get_objects()",
     "globals": "globals()['torch']",
     "builtins": "__builtins__",

@@ -243,7 +243,7 @@ def mean_energy(speeds):
     means = sums / len(turned)
     result = means + 0 * sums
     return result
-check.questions({}, mean_energy=mean_energy)
+check.questions({"student": "ada"}, mean_energy=mean_energy)
 """
 #: As a notebook runs a cell: its text can be looked up.
 IN_A_CELL = f"""import linecache

@@ -10,17 +10,17 @@ import sys
 from collections import Counter, defaultdict
 from statistics import mean
 
-from tests.questions.measured import Asked, asked, by_guessing, guessed, tokens
+from tests.questions.measured import Asked, asked, by_guessing, guessed, students
 from tests.questions.second_way import problem
 from tests.questions.styles import main_line_assignments, styles
 
 #: So far above chance no way to choose may be, in standard deviations.
 MAX_DEVIATIONS = 3.0
-KINDS = ("shape", "without", "becomes", "creates")
+KINDS = ("shape", "without", "becomes", "passes", "shape_2")
 
 
 def table(count: int) -> int:
-    """Print it; 1 where a key is wrong or a form tells. count: tokens for each style."""
+    """Print it; 1 where a key is wrong or a form tells. count: students for each style."""
     found = every_style()
     rows: dict[str, list[Asked]] = defaultdict(list)
     for one in found:
@@ -33,7 +33,7 @@ def table(count: int) -> int:
     seconds = sorted(one.seconds for one in found)
     print(f"processor time of a student: median {seconds[len(seconds) // 2]:.2f} s, most {seconds[-1]:.2f} s")
     print(f"keys that running the code a second way does not confirm: {len(wrong)}", *wrong, sep="\n  ")
-    three = [made for one in found if len(made := [q for q in one.questions(tokens(1)[0]) if one.right(q)]) == 3]
+    three = [made for one in found if len(made := [q for q in one.questions(students(1)[0]) if one.right(q)]) == 3]
     print(f"who guesses at three questions earns {mean(map(by_guessing, three)):.0%} of the points on average")
     told = []
     for (kind, way), guesses in guessed(found, count).items():
@@ -52,14 +52,14 @@ def every_style() -> list[Asked]:
 
 
 def wrong_keys(one: Asked, count: int) -> list[str]:
-    """Of the questions by so many tokens."""
-    made = {(q.kind, q.subject): q for token in tokens(count) for q in one.questions(token) if one.right(q)}
+    """Of the questions to so many students."""
+    made = {(q.kind, q.subject): q for student in students(count) for q in one.questions(student) if one.right(q)}
     said = ((q, problem(one, q, one.right(q))) for q in made.values())
     return [f"{q.text} key {one.right(q)!r}, but {why}" for q, why in said if why]
 
 
 def _row(group: list[Asked]) -> str:
-    made = [[(q, one.right(q)) for q in one.questions(tokens(1)[0])] for one in group]
+    made = [[(q, one.right(q)) for q in one.questions(students(1)[0])] for one in group]
     numbers = Counter(sum(bool(right) for _, right in some) for some in made)
     kinds = Counter(q.kind for some in made for q, right in some if right)
     dropped = sum(not right for some in made for _, right in some)
@@ -69,8 +69,8 @@ def _row(group: list[Asked]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tokens", type=int, default=20, help="for each right answer")
-    return table(parser.parse_args(arguments).tokens)
+    parser.add_argument("--students", type=int, default=20, help="for each right answer")
+    return table(parser.parse_args(arguments).students)
 
 
 if __name__ == "__main__":

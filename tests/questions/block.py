@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import nbformat
 
@@ -12,7 +14,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.authoring.trial import texts_of
 from autograder.exercise.asking import find
-from autograder.exercise.questions import Facts, questions, right_choice, token_for
+from autograder.exercise.questions import Facts, digest_of, questions, right_choice
 from autograder.model import cells
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict
@@ -43,12 +45,12 @@ def sources(code: str) -> list[tuple[str, bool]]:
     return found
 
 
-def answers_to(code: str, random: str = "0badcafe", **others: str) -> str:
-    """The cell with the right answers for this code."""
+def answers_to(code: str, student: str = "student", **others: str) -> str:
+    """The cell with the right answers to a student's questions on this code."""
     found, known = find(sources(code), "AttentionBlock"), facts(code)
     assert found is not None
-    right = {one.kind: right_choice(one, found, known) for one in questions(found, known, random)}
-    return f"own_code = { ({'token': token_for(found, random)} | right | others)!r}"
+    right = {one.kind: right_choice(one, found, known) for one in questions(found, known, student)}
+    return f"own_code = { ({'student': student, 'asked': digest_of(found, student)} | right | others)!r}"
 
 
 def with_points(points: float) -> Assignment:
@@ -59,20 +61,27 @@ def with_points(points: float) -> Assignment:
     return alone_with(assignment(A), N, source, release)
 
 
-def graded(answers: Mapping[str, str], points: float = 2, extra: str = "") -> CellVerdict:
-    opened = with_points(points)
+def graded(
+    answers: Mapping[str, str], points: float = 2, extra: str = "", student: str = "student", **of: Any
+) -> CellVerdict:
+    opened = replace(with_points(points), **of)
     data = filled(A, N, answers, opened.release[N])
     if extra:
         notebook = nbformat.reads(data.decode(), 4)
         place = next(i for i, cell in enumerate(notebook.cells) if cells.grade_id(cell) == CODE)
         notebook.cells.insert(place, nbformat.v4.new_code_cell(extra))
         data = nbformat.writes(notebook).encode()
-    verdict = grade_submission(Submission("student", {N: data}, {}, ()), opened, kernels(), Limits())
+    verdict = grade_submission(Submission(student, {N: data}, {}, ()), opened, kernels(), Limits())
     return cell_of(verdict.verdict.notebooks[0], "own_code")
 
 
 def ordinary() -> str:
     return solution(A, N, CODE)
+
+
+def masked() -> str:
+    """With positions that are hidden."""
+    return ordinary().replace("scores.softmax", "scores.masked_fill(scores.isfinite().triu(1), -1e9).softmax")
 
 
 def other() -> str:

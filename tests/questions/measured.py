@@ -28,10 +28,10 @@ class Asked:
     facts: Facts | None
     seconds: float
 
-    def questions(self, random: str) -> list[CodeQuestion]:
+    def questions(self, student: str) -> list[CodeQuestion]:
         if self.code is None or self.facts is None or self.facts.watching:
             return []
-        return questions(self.code, self.facts, random)
+        return questions(self.code, self.facts, student)
 
     def right(self, question: CodeQuestion) -> str:
         assert self.code is not None and self.facts is not None
@@ -47,8 +47,8 @@ def asked(style: Style) -> Asked:
     return Asked(style, find(style.sources, facts.name) if facts else None, facts, seconds)
 
 
-def tokens(count: int) -> list[str]:
-    return [f"{number:08x}" for number in range(count)]
+def students(count: int) -> list[str]:
+    return [f"s{number:03}" for number in range(count)]
 
 
 def by_guessing(asked: Sequence[CodeQuestion]) -> float:
@@ -101,11 +101,11 @@ class Guesses:
 
 
 def guessed(found: Sequence[Asked], count: int) -> dict[tuple[str, str], Guesses]:
-    """(kind, way to choose) -> how often it is right, over so many tokens for each style."""
+    """(kind, way to choose) -> how often it is right, asked of so many students for each style."""
     totals: dict[tuple[str, str], Guesses] = {}
     for one in found:
-        for token in tokens(count):
-            for question in one.questions(token):
+        for student in students(count):
+            for question in one.questions(student):
                 if right := one.right(question):
                     for way, choose in BY_FORM.items():
                         guesses = totals.setdefault((question.kind, way), Guesses())

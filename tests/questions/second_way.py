@@ -9,14 +9,12 @@ import contextlib
 import io
 import re
 import sys
-import tokenize
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from autograder.exercise import asking, own_code
-from autograder.exercise.case_inputs import CaseInputs
 from autograder.exercise.questions import CodeQuestion
 from course.check._rules.visible import call_of, public_cases
 from tests.questions.measured import Asked
@@ -26,7 +24,7 @@ SEE = "see_this"
 
 def problem(asked: Asked, question: CodeQuestion, right: str) -> str:
     """What speaks against the key; empty where nothing does."""
-    found = {"shape": _shape, "creates": _creates, "becomes": _becomes, "without": _without}[question.kind]
+    found = {"passes": _passes, "becomes": _becomes, "without": _without}.get(question.kind, _shape)
     others = [choice for choice in question.choices if choice == right]
     return "not one of its choices" if len(others) != 1 else found(asked, question, right)
 
@@ -37,22 +35,13 @@ def _shape(asked: Asked, question: CodeQuestion, right: str) -> str:
     return "" if seen and all(str(tuple(one.shape)) == right for one in seen) else f"it is {[s.shape for s in seen]}"
 
 
-def _creates(asked: Asked, question: CodeQuestion, right: str) -> str:
-    """Whether a word stands there that is not just set: to the left of a single = and nowhere else in the line."""
-    assert asked.code is not None and asked.code.main is not None
-    name, main, last = question.subject.strip("`"), asked.code.main, own_code.line_of(right)
-    reads = set()
-    for word in tokenize.generate_tokens(io.StringIO(asked.code.source).readline):
-        before, after = word.line[: word.start[1]], word.line[word.end[1] :]
-        in_text = word.type == tokenize.STRING and re.search(rf"\{{[^}}]*\b{name}\b", word.string)
-        is_set = re.match(r"\s*(,\s*[\w.\[\]]+\s*)*=(?!=)", after) and re.fullmatch(r"[\s\w.,\[\]]*", before)
-        named = re.match(r"\s*=(?!=)", after) or before.endswith(".")
-        if in_text or (
-            word.string == name and not is_set and not named and not re.search(r"\bfor\b(?!.*\bin\b)[\w\s,(]*$", before)
-        ):
-            reads.add(word.start[0])
-    inside = sorted(line for line in reads if main.lineno < line <= (main.end_lineno or 0))
-    return "" if inside and inside[-1] == last else f"it is read in {inside}"
+def _passes(asked: Asked, question: CodeQuestion, right: str) -> str:
+    """The line is counted by a word before it."""
+    assert asked.code is not None and asked.facts is not None
+    lines, at = asked.code.source.split("\n"), own_code.line_of(question.subject) - 1
+    lines[at] = re.sub(r"^\s*", rf"\g<0>{SEE}(...); ", lines[at])
+    times = len(_traced(asked, "\n".join(lines))[1]) // asked.facts.given[0].times
+    return "" if str(times) == right else f"it is run {times} times"
 
 
 def _becomes(asked: Asked, question: CodeQuestion, right: str) -> str:
@@ -71,11 +60,8 @@ def _without(asked: Asked, question: CodeQuestion, right: str) -> str:
     base = _values(asked, weights.name, weights.line, "")
     for choice in reversed(question.choices):
         seen = _values(asked, weights.name, weights.line, choice)
-        if question.subject == "zeros":
-            same = bool(seen) and bool(base) and seen[0].shape == base[0].shape and _sums_to_one(seen[0])
-            lost = same and bool((np.asarray(seen[0])[np.asarray(base[0]) == 0] != 0).any())
-        else:
-            lost = bool(seen) and bool(seen[0].shape) and not _sums_to_one(seen[0])
+        same = bool(seen) and bool(base) and seen[0].shape == base[0].shape and _sums_to_one(seen[0])
+        lost = same and bool((np.asarray(seen[0])[np.asarray(base[0]) == 0] != 0).any())
         if lost or choice == right:
             return "" if lost and choice == right else f"{choice} loses it: {lost}"
     return "no choice loses it"
@@ -185,6 +171,7 @@ def _traced(
         if isinstance(getattr(value, "shape", None), tuple):
             seen.append(_kept(value))
             raise _Enough
+        seen.extend([...] if value is ... else [])
         return value
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
@@ -215,15 +202,11 @@ def _call(slug: str, kind: Any, trace: Any) -> None:
     assignment, _, exercise = slug.partition("/")
     package = f"course.check.{assignment}"
     pack = public_cases(package, exercise)
-    case = pack.cases[0]
-    arrays = {**case.inputs, **{f"weights/{name}": array for name, array in case.weights.items()}}
-    made = pack.exercise
-    stored = CaseInputs(slug, 0, made.framework, dict(case.config), dict(case.texts), arrays, made.call)
     before = sys.gettrace()
     with asking._quiet(pack.exercise.framework):
         sys.settrace(trace)
         try:
-            call_of(package, pack, exercise)(kind, stored)
+            call_of(package, pack, exercise)(kind, pack.inputs(0))
         finally:
             sys.settrace(before)
 

@@ -9,7 +9,6 @@ import pytest
 
 from autograder.assignment.submission import Submission
 from autograder.exercise.asking import find
-from autograder.exercise.own_code import MAX_PARTS
 from autograder.exercise.questions import questions, right_choice
 from autograder.model import cells
 from autograder.model.verdict import CellVerdict
@@ -20,7 +19,7 @@ from autograder.pipeline.judge_questions import ASKED_NOTHING
 from autograder.pipeline.running import Runs
 from autograder.pipeline.stored_runs import StoredRun
 from tests.grading import assignment, cell_of, filled, kernels
-from tests.questions.block import CODE, A, N, answers_to, facts, graded, ordinary, other, sources, with_points
+from tests.questions.block import CODE, A, N, answers_to, facts, graded, masked, ordinary, other, sources, with_points
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +33,7 @@ def test_three_right_answers_give_all_points_two_half_and_fewer_none() -> None:
     wrong = [check for check in found.checks if not check.passed]
     assert [check.name for check in wrong] == ["shape"]
     assert "You chose '(1, 1)'; right is" in wrong[0].message and wrong[0].hint.startswith("Line ")
-    assert graded({"own_code_answer": answers_to(ordinary(), shape="(1, 1)", without="line 1: x")}).points == 0
+    assert graded({"own_code_answer": answers_to(ordinary(), shape="(1, 1)", becomes="line 1")}).points == 0
 
 
 def test_as_shipped_the_questions_have_no_points() -> None:
@@ -55,9 +54,41 @@ def test_anothers_answers_earn_nothing_and_a_changed_code_is_noted() -> None:
     assert any("has changed since" in check.message for check in found.checks)
 
 
+#: To whose questions the answers are, who hands them in, in which group -> verdict, points, and what is said.
+HANDED_IN = {
+    "one's own": ("ada", "ada", {}, "passed", 2, ""),
+    "another student's": ("bob", "ada", {}, "manual", None, "questions of 'bob'; this is the submission of 'ada'."),
+    "another's with one's own id in it": ("bob", "ada", {}, "failed", 0, "has changed since"),
+    "a group mate's": ("bob", "ada", {"ada": ("bob",)}, "passed", 2, ""),
+    "of another group": ("bob", "ada", {"ada": ("cy",)}, "manual", None, "the submission of 'ada' and 'cy'"),
+    "typed on a Mac": ("Rene\u0301", "ren\u00e9", {}, "passed", 2, ""),
+    "in a folder from a Mac": ("ren\u00e9", "rene\u0301", {}, "passed", 2, ""),
+    "where nobody knows who hands in": ("bob", "repository", None, "passed", 2, "Nobody checked"),
+}
+
+
+@pytest.mark.parametrize("name", HANDED_IN)
+def test_answers_count_for_who_was_asked(name: str) -> None:
+    written, student, mates, status, points, words = HANDED_IN[name]
+    answers = answers_to(ordinary(), written)
+    answers = answers.replace("'bob'", "'ada'") if "one's own id in it" in name else answers
+    found = graded({"own_code_answer": answers}, student=student, mates=mates)
+    assert (found.status, found.points) == (status, points)
+    assert words in " ".join(f"{check.message} {check.hint}" for check in found.checks)
+    assert not any("bob" in check.message or "ada" in check.message for check in found.checks)  # pages without names
+
+
+@pytest.mark.parametrize(("points", "status", "earned"), [(2, "manual", None), (0, "failed", 0)])
+def test_of_answers_by_a_token_nobody_knows_whose_they_are(points: float, status: str, earned: float | None) -> None:
+    old = answers_to(ordinary()).replace("'student': 'student', 'asked'", "'token'")
+    found = graded({"own_code_answer": old}, points)
+    assert (found.status, found.points) == (status, earned) and "earlier version" in found.checks[0].message
+    assert graded({"own_code_answer": answers_to(ordinary(), "bob")}, points).points == earned
+
+
 def test_without_answers_there_are_no_points_and_the_reason_is_said() -> None:
     found = graded({"own_code_answer": "own_code = {}"})
-    assert found.points == 0 and "token" in found.checks[0].message
+    assert found.points == 0 and "No answers" in found.checks[0].message
 
 
 def test_code_that_does_not_run_gets_no_points_for_nothing_asked() -> None:
@@ -89,7 +120,7 @@ def test_an_import_that_the_code_does_not_use_is_no_reason_to_ask_nothing() -> N
 ENDLESS = """
 
     def attend(self, scores):
-        return scores.softmax(dim=-1)
+        return scores.masked_fill(scores.isfinite().triu(1), -1e9).softmax(dim=-1)
 
     def settle(self, x):
         n = 0
@@ -102,21 +133,19 @@ ENDLESS = """
 def test_code_of_which_a_part_left_out_never_ends_is_for_a_person() -> None:
     code = ordinary().replace("scores.softmax(dim=-1)", "self.attend(self.settle(scores))") + ENDLESS
     assert "self.settle(" in code
-    answers = answers_to(ordinary(), random="00000004")
-    found = graded({CODE: code, "own_code_answer": answers})
+    found = graded({CODE: code, "own_code_answer": answers_to(ordinary())})
     assert (found.status, found.points) == ("manual", None) and "did not come to its end" in found.checks[0].message
     assert found.checks[0].name == ASKED_NOTHING  # the report lists it
 
 
-def test_only_the_parts_are_left_out_that_the_token_asks_about() -> None:
-    found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
+def test_only_the_parts_are_left_out_that_the_student_is_asked_about() -> None:
+    found, known = find(sources(masked()), "AttentionBlock"), facts(masked())
     asked = import_module(f"course.check.{A}").questions
-    assert found is not None and len(known.lost) > MAX_PARTS
-    for random in ("0badcafe", "12345678", "deadbeef"):
-        few = asked.facts_of(sources(ordinary()), {"attention_block": "AttentionBlock"}, random)
-        assert len(few.lost) <= MAX_PARTS and few.lost.items() <= known.lost.items()
-        one = next(one for one in questions(found, known, random) if one.kind == "without")
-        assert right_choice(one, found, few) == right_choice(one, found, known) != ""
+    assert found is not None and known.lost
+    for student in ("ada", "bob", "cy"):
+        few = asked.facts_of(sources(masked()), {"attention_block": "AttentionBlock"}, student)
+        one = next(one for one in questions(found, known, student) if one.kind == "without")
+        assert few.lost == [right_choice(one, found, known)] == [right_choice(one, found, few)]
 
 
 @pytest.fixture
@@ -135,7 +164,7 @@ def kernels_of_questions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_without_points_the_code_is_run_only_of_who_answered(kernels_of_questions: list[list[str]]) -> None:
     unanswered = graded({"own_code_answer": "own_code = {}"}, points=0)
-    assert not kernels_of_questions and [check.name for check in unanswered.checks] == ["token"]
+    assert not kernels_of_questions and [check.name for check in unanswered.checks] == ["student"]
     answered = graded({"own_code_answer": answers_to(ordinary())}, points=0)
     assert len(kernels_of_questions) == 1 and answered.status == "passed"
 

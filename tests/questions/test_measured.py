@@ -11,7 +11,7 @@ import torch
 
 from autograder.exercise.questions import same, share
 from tests.questions.__main__ import MAX_DEVIATIONS, every_style, wrong_keys
-from tests.questions.measured import Asked, by_guessing, guessed, tokens
+from tests.questions.measured import Asked, by_guessing, guessed, students
 
 pytestmark = pytest.mark.slow
 
@@ -21,10 +21,10 @@ def found() -> list[Asked]:
     return every_style()
 
 
-def test_at_least_two_hundred_styles_are_asked_about_and_most_get_a_question() -> None:
-    asked = [one for one in found() if any(one.right(question) for question in one.questions(tokens(1)[0]))]
-    assert len(found()) >= 200 and len(asked) > len(found()) / 2
-    assert not [str(one.style) for one in found() if one.facts is not None and one.facts.watching]
+def test_of_at_least_two_hundred_styles_a_hundred_get_a_question() -> None:
+    asked = [one for one in found() if any(one.right(question) for question in one.questions(students(1)[0]))]
+    assert len(found()) >= 200 and len(asked) >= 100
+    assert {one.facts.watching for one in found() if one.facts is not None} == {"", "string"}  # by its Formatter
 
 
 def test_no_key_is_wrong_when_the_plain_text_is_run() -> None:
@@ -34,27 +34,27 @@ def test_no_key_is_wrong_when_the_plain_text_is_run() -> None:
 
 def test_exactly_one_choice_is_right_or_the_question_does_not_count() -> None:
     for one in found():
-        for question in one.questions(tokens(1)[0]):
+        for question in one.questions(students(1)[0]):
             assert len(set(question.choices)) == len(question.choices) >= 3
             assert not one.right(question) or question.choices.count(one.right(question)) == 1
 
 
 def test_no_form_of_a_choice_tells_the_right_one() -> None:
     told = guessed(found(), 20)
-    assert {kind for kind, _ in told} == {"shape", "without", "becomes", "creates"}
+    assert {kind for kind, _ in told} == {"shape", "without", "becomes", "passes", "shape_2"}
     assert not {key: guesses for key, guesses in told.items() if guesses.deviations > MAX_DEVIATIONS}
 
 
 def test_copied_answers_earn_no_more_than_guessed_ones() -> None:
-    """Everybody hands in everybody else's answers, and the token, to the same exercise."""
+    """Everybody writes everybody else's choices below the same id, to the same exercise."""
     groups: dict[str, list[Asked]] = defaultdict(list)
     for one in found():
         groups[one.style.slug].append(one)
     copied, chance, pairs = 0.0, 0.0, 0
     for group in groups.values():
         for one, other in permutations(group, 2):
-            mine = [(question, right) for question in one.questions("0badcafe") if (right := one.right(question))]
-            theirs = {question.kind: other.right(question) for question in other.questions("0badcafe")}
+            mine = [(question, right) for question in one.questions("ada") if (right := one.right(question))]
+            theirs = {question.kind: other.right(question) for question in other.questions("ada")}
             if len(mine) == 3:
                 hits = sum(same(theirs.get(question.kind, ""), right) for question, right in mine)
                 copied, pairs = copied + share(hits, 3), pairs + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -30,22 +31,22 @@ def test_a_renamed_variable_gets_the_same_kinds_of_questions() -> None:
     for code in (ordinary(), renamed):
         found = find(sources(code), "AttentionBlock")
         assert found is not None
-        kinds.append([one.kind for one in questions(found, facts(code), "00000001")])
+        kinds.append([one.kind for one in questions(found, facts(code), "ada")])
     assert kinds[0] == kinds[1] and len(kinds[0]) == 3
 
 
-def test_equal_code_and_token_ask_the_same_and_another_token_asks_other_things() -> None:
+def test_equal_code_and_id_ask_the_same_and_another_id_asks_other_things() -> None:
     found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
     assert found is not None
-    made = {token: questions(found, known, token) for token in ("00000001", "00000002", "00000003", "00000004")}
-    assert made["00000001"] == questions(found, Facts.from_json(known.to_json()), "00000001")  # type: ignore[arg-type]
+    made = {student: questions(found, known, student) for student in ("ada", "bob", "cy", "di")}
+    assert made["ada"] == questions(found, Facts.from_json(known.to_json()), " ADA")  # type: ignore[arg-type]
     assert len({tuple(one.subject for one in some) for some in made.values()}) > 1
 
 
 def test_a_question_and_the_library_hold_no_key(capsys: pytest.CaptureFixture[str]) -> None:
     found, known = find(sources(ordinary()), "AttentionBlock"), facts(ordinary())
     assert found is not None
-    for one in questions(found, replace(known, lost={}), "00000001"):
+    for one in questions(found, replace(known, lost=()), "ada"):
         assert set(vars(one)) == {"kind", "subject", "text", "choices"}
 
 
@@ -56,7 +57,7 @@ def test_the_share_of_the_points(right: int, asked: int, points: float) -> None:
     assert share(right, asked) == points
 
 
-WHOLE = {"lost": {}, "asked": "a", "name": "n", "watching": ""}
+WHOLE = {"lost": [], "asked": "a", "name": "n", "watching": ""}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ WHOLE = {"lost": {}, "asked": "a", "name": "n", "watching": ""}
         {"rows": [[], [["x", "y", [1]]]], **WHOLE},
         {"rows": [[], [[1, "y", [1.5]]]], **WHOLE},
         {"rows": [[], []], **WHOLE, "asked": "a" * 999},
-        {"rows": [[], []], **WHOLE, "lost": {"line 1: x": 3}},
+        {"rows": [[], []], **WHOLE, "lost": 3},
     ],
 )
 def test_facts_from_a_students_process_are_read_with_care(data: Any) -> None:
@@ -94,7 +95,7 @@ def _defined(code: str, file: str = "<cell>") -> Any:
 
 def test_the_check_asks_then_records_and_never_says_what_is_right(capsys: pytest.CaptureFixture[str]) -> None:
     check, kind = import_module(f"course.check.{A}").questions, _defined(ordinary())
-    check({}, attention_block=kind)
+    check({"student": "student"}, attention_block=kind)
     asked = capsys.readouterr().out
     assert "own_code = {" in asked and "1. shape:" in asked and "3. " in asked
     space: dict[str, Any] = {}
@@ -102,10 +103,27 @@ def test_the_check_asks_then_records_and_never_says_what_is_right(capsys: pytest
     check(space["own_code"], attention_block=kind)
     right = capsys.readouterr().out
     assert right.startswith("– questions: recorded, 3 answers.")
-    made = questions(find(sources(ordinary()), "AttentionBlock"), facts(ordinary()), "0badcafe")  # type: ignore[arg-type]
+    made = questions(find(sources(ordinary()), "AttentionBlock"), facts(ordinary()), "student")  # type: ignore[arg-type]
     wrong = {one.kind: next(c for c in one.choices if c != space["own_code"][one.kind]) for one in made}
     check(space["own_code"] | wrong, attention_block=kind)
     assert capsys.readouterr().out == right
+
+
+@pytest.mark.parametrize(
+    ("answers", "hub", "said"),
+    [
+        ({}, {}, 'questions: write own_code = {"student": "YOUR ID"} into the cell above'),
+        ({"token": "0badcafe-6ba32ef0", "shape": "(1, 1)"}, {}, "questions: the questions are others now: write"),
+        ({"student": ""}, {"JUPYTERHUB_USER": "rené"}, '    "student": "rené",\n'),
+        ({}, {"JUPYTERHUB_USER": "x-1a", "BINDER_REPO_URL": "y"}, "questions: write own_code"),
+    ],
+)
+def test_the_check_asks_for_the_id_first(
+    answers: dict[str, str], hub: dict[str, str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("os.environ", {**os.environ, "JUPYTERHUB_USER": "", **hub})
+    import_module(f"course.check.{A}").questions(answers, attention_block=_defined(ordinary()))
+    assert said in capsys.readouterr().out
 
 
 def test_the_check_says_look_again_where_the_code_has_changed(capsys: pytest.CaptureFixture[str]) -> None:

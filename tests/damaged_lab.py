@@ -1,7 +1,5 @@
 """A small lab: two functions with plain tests and a written answer; and what students do to its file."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

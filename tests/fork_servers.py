@@ -1,7 +1,5 @@
 """Fork servers that live longer than one grading: each takes seconds to start, and the next is the same."""
 
-from __future__ import annotations
-
 import atexit
 from collections.abc import Iterator
 from pathlib import Path

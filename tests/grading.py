@@ -1,7 +1,5 @@
 """Grading for tests: student code goes into the real released notebook and through the real stages."""
 
-from __future__ import annotations
-
 import ast
 import atexit
 import re

@@ -3,8 +3,6 @@
 It is to be copied, not to be changed.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

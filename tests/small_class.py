@@ -1,7 +1,5 @@
 """Two small notebooks without torch: a function with a plain test, and an essay. Ada is right, Bob is wrong."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of the repository, without what tools leave in its folders."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

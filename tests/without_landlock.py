@@ -4,8 +4,6 @@ A system-call filter answers ENOSYS to Landlock's three calls, as Linux before 5
 it starts. Where there is no Landlock, there is none on macOS or Windows either: what this shows holds there, too.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -5,8 +5,6 @@ A room is a folder, with a ceiling of lines of Python and of files, in the table
 than what stands there to what stands there.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

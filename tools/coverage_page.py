@@ -4,8 +4,6 @@ The items are the lines of ``docs/coverage_items.tsv``; a cell of a notebook nam
 metadata, ``"course": {"covers": ["1.2"]}``. An item that no cell covers needs a word in the column "changed".
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 from collections.abc import Iterator

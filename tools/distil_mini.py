@@ -5,8 +5,6 @@ trained again; names of rows as arguments train these rows alone. The seconds of
 the argument "seconds"), side by side: a machine is not always equally fast.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import sys

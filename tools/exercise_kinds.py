@@ -1,7 +1,5 @@
 """``python -m tools.exercise_kinds``: what students write for each exercise, and of which parts a whole is made."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections import Counter

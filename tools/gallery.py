@@ -1,7 +1,5 @@
 """The gallery: every figure that the solved notebooks show, with its alt text, as a page of the project's own site."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -4,8 +4,6 @@ Part of ``make check``. Imports inside functions and those for type checkers alo
 with exit code 1 where there is one.
 """
 
-from __future__ import annotations
-
 import sys
 from graphlib import CycleError, TopologicalSorter
 

@@ -6,8 +6,6 @@ Lines stay when references are drawn anew: whoever cloned the kit before still h
 depend on the seed are left out.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

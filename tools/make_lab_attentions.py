@@ -7,8 +7,6 @@ Writes ``course/data/encoder_lab/attentions.safetensors``, for "time flies like 
     attentions_without_positions, of the same model with one vector in place of all position vectors
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

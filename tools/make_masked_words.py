@@ -7,8 +7,6 @@ Any masked language model will do whose vocabulary is the course's (that of ``be
 the file keeps the probabilities of the words that are compared, and the five most probable words.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

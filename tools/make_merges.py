@@ -3,8 +3,6 @@
 python -m tools.make_merges        # writes course/data/reviews/merges.json, in a second
 """
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Mapping

@@ -12,8 +12,6 @@ Prints how close the sentence vectors of the file are to those of the same layer
 linear head on the vectors of the file, of the same layers, and of all six layers.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

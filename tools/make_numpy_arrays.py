@@ -4,8 +4,6 @@ Eleven ``.npy`` files as the notebook names them, and ``recorded.npz`` with the 
 on. Weights are drawn with variance 1 / d_model, so that scores are of order 1 and the attention is not saturated.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -10,8 +10,6 @@ The source is latin-1 and its sentences end with ``\\n`` alone; a few hold bytes
 dots of Windows' code page 1252, and which ``str.splitlines`` would take for line ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

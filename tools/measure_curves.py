@@ -1,7 +1,5 @@
 """Four runs of the linear layer of distilbert_lab/1_training, for its last question: curves.json."""
 
-from __future__ import annotations
-
 import json
 
 import torch

@@ -7,8 +7,6 @@ development set, from the folder named by COURSE_DATA, with the position vectors
 order, and with the words shuffled by each of five seeds ([CLS] and [SEP] stay).
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -6,8 +6,6 @@ The course's pages are those of ``autograder publish --site``, and what they mus
 way. Nothing is written where something of it is found.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

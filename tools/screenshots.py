@@ -6,8 +6,6 @@ Each notebook runs without its hidden tests, then a headless Chromium opens it a
 picture before you commit it: the solution cells are not in it, the figure is.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

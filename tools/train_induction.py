@@ -8,8 +8,6 @@ the second can be read off it, by looking for the last place where the token at 
 Writes the weights (float32), and prints loss and accuracy in the second half, and the induction score of every head.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -9,8 +9,6 @@ words of sentences from film reviews. Prints how often it is right on sentences 
 ``transformers.AutoModelForMaskedLM`` reads.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -11,8 +11,6 @@ Writes ``model.safetensors`` (float16, the course's names), ``tokenizer.json`` a
 and prints the accuracy on SST-2's development set *of the written file*, read back.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -5,8 +5,6 @@
 Writes ``course/checkpoints/stories/``, and prints the perplexities of its model card.
 """
 
-from __future__ import annotations
-
 import torch
 
 from course.decoder_parts import (

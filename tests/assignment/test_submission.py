@@ -1,7 +1,5 @@
 """Why a notebook was not taken is said where its points are missing: on the screen, in the JSON and on the page."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -6,8 +6,6 @@ Against stock nbgrader the attacks really run, unconfined, as the user who calls
 down are left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """One attack: its texts, what it does to a submission's file, and what it stands before."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ threat list; ``A…`` were thought up by reading this project's source as a stud
 the instructor's course folder and ``{references}`` the stored references: an attacker is taken to know every path.
 """
 
-from __future__ import annotations
-
 from tests.attacks.attack import (
     WRONG_ANSWER,
     Attack,

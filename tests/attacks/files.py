@@ -4,8 +4,6 @@
 one that needs no torch: a grader starts within a second.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -5,8 +5,6 @@ wrong answer of the corpus follows, so that 0 of 5 points are deserved and "the 
 as memory and disk is tried in ``tests/isolation/test_usage.py``.
 """
 
-from __future__ import annotations
-
 from tests.attacks.attack import Attack
 from tests.attacks.corpus import handing_over
 

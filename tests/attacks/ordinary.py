@@ -5,8 +5,6 @@ keeps them from his files and processes.
 user can read Python and this checkout, wherever they lie. Prints one line of JSON for each attack.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

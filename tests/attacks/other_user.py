@@ -4,8 +4,6 @@
 for each: what it did, and whether it got through. It runs as a real second user; see ``test_other_user.py``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

@@ -3,8 +3,6 @@
 The second user has an account of their own; only root can make one. See ``other_user.py`` for what is tried.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

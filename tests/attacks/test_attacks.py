@@ -1,7 +1,5 @@
 """No attack earns a point, changes anything outside its scratch folder, harms another submission, or sees an answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

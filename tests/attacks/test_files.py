@@ -1,7 +1,5 @@
 """Odd and hostile files cost the submission that holds them, nobody else, and people can read why."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The marking page: no answer runs or loads anything, and nobody but the marker's own page reaches it."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

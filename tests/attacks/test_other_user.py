@@ -3,8 +3,6 @@
 The grader works in real; a second user, whom the system knows, has laid traps before and attacks meanwhile.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

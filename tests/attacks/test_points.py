@@ -1,7 +1,5 @@
 """Attacks on points: numbers that nobody computed, copies that overlay a locked cell, answers to questions on code."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

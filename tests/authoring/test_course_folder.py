@@ -1,7 +1,5 @@
 """``autograder init``: what a new course holds."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """An author's first hour in a course of ``init``: exercises of one file each, and what every slip is answered with."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``autograder new``: stubs that say what goes where, and that nobody can release."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil

@@ -1,7 +1,5 @@
 """A browser whose network ends at this machine, and the places that people look at with it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

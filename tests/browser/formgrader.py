@@ -1,7 +1,5 @@
 """What an instructor does in nbgrader's formgrader, by its buttons; every step waits for what it brings about."""
 
-from __future__ import annotations
-
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By

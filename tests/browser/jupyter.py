@@ -1,7 +1,5 @@
 """A JupyterLab server as a person starts it: in a folder, with settings of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """What a student does in JupyterLab, with mouse and keyboard; every step waits for what it brings about."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 mode is dark, figures have words.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The formgrader beside another grader: what somebody has stored meanwhile is not overwritten without a question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Marking by question in a browser: sixty students, three questions, by keys alone."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Both sites in a real browser without network: links, pictures, search, keyboard, both modes of colour."""
 
-from __future__ import annotations
-
 import html
 import os
 import re

@@ -1,7 +1,5 @@
 """A student in JupyterLab: a failing check, a passing one, interactive views without network, a text box, Validate."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 

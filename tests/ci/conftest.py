@@ -1,7 +1,5 @@
 """A course with the sample class, and one template of kernels for all of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The Gradescope bundle: what is in it, what is not, and that it grades, unpacked as Gradescope unpacks it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``autograder ci``: the points of ``autograder grade``, nothing else touched, and clear exit codes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """The two workflows: linted, pinned, with no more rights than they need."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@ checks, summary.md read by an independent Markdown parser. Outcomes are made by 
 to be more than text.
 """
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """The numbers in the texts of ``decoder`` are those of a training run and of counts."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

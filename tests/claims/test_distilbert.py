@@ -1,7 +1,5 @@
 """The numbers in the texts of ``distilbert`` are those of the models."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers in the texts of ``distilbert_lab`` follow from its cells, its stored measurements and the checkpoint."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The numbers in the texts of ``encoder_lab`` are those of its model and of the stored measurements."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

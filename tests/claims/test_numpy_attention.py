@@ -1,7 +1,5 @@
 """The numbers in the texts of ``numpy_attention`` are those of its arrays and of the arithmetic beside them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

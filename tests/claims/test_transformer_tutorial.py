@@ -1,7 +1,5 @@
 """The numbers in the texts of ``transformer_tutorial`` follow from its data and its checkpoint."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """What the notebooks say: the text of a cell, the numbers in a sentence, the output of demonstration cells."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """The class of tests/regrade/changing_course, graded without kernels: every cell has all its points."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 A module of its own: workers import it by name, those of Dask are forked from a process that has imported both.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import multiprocessing

@@ -1,7 +1,5 @@
 """Killed, starved and locked out at random moments: grades as of an undisturbed run, nothing lost, nothing twice."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -4,8 +4,6 @@ It is measured in a process of its own, which runs this file: beside other tests
 table of names grows when it will, and threads that they left take memory meanwhile.
 """
 
-from __future__ import annotations
-
 import gc
 import shutil
 import subprocess

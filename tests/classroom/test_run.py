@@ -2,8 +2,6 @@
 grade, and the next one goes on.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

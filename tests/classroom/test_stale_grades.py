@@ -1,7 +1,5 @@
 """Grades of two versions, of submissions that are gone, and a release with a notebook that the source has no more."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """``autograder status``: where every assignment stands, without grading anything."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What a person grades (text, code, nbgrader's tasks) counts in every sum, through the real stages."""
 
-from __future__ import annotations
-
 import shutil
 
 import nbformat

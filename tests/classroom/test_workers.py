@@ -1,7 +1,5 @@
 """A submission that kills its worker costs itself, and no other; workers import nothing from the folder they are in."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What Colab has after the setup cell: the course from its wheel, and the packages that it says it needs."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Every published notebook the way Colab runs it: the course from its wheel, no file but the notebook."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

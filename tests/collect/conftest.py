@@ -1,7 +1,5 @@
 """A course to collect for, and archives as people send them."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """Submissions from Canvas, Moodle and students' repositories: sorted by person, whatever the archives hold beside."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """When a submission came in: by nbgrader's exchange, by the instructor's lists; what is said is what is charged."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """The instructor's own lists, of times and of the class: how they are read, and which are refused."""
 
-from __future__ import annotations
-
 from datetime import UTC
 
 import pytest

@@ -2,8 +2,6 @@
 without a word.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

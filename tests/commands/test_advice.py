@@ -1,7 +1,5 @@
 """What a message advises can be done, and helps."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The command line itself: commands are found, options mean the same everywhere, mistakes are one or two lines."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import os

@@ -1,7 +1,5 @@
 """``autograder doctor`` speaks of what protects the grader from other users and from students' repositories."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

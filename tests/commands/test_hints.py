@@ -1,7 +1,5 @@
 """What the table of ``autograder grade`` says, and what only the whole class shows about a test."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``--json``: one document alone on stdout, with the keys that docs/commands.md names; and ``--quiet``."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Commands that cannot write, or cannot begin, leave no half result and no old one."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

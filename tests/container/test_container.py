@@ -1,7 +1,5 @@
 """The image: its files exist, its steps run in a clean folder, and what is made there works. No container is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

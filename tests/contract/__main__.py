@@ -5,8 +5,6 @@ one; ``--changed`` leaves out answers for which nothing has changed. Nothing is 
 answer does not get what its author wrote down, and the exit code is 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ against it. What is empty is left out: a right answer is one digest. Where an ex
 try one answer in eight; where it is not, all. An answer without a record is tried, and needs none.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

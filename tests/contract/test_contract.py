@@ -1,7 +1,5 @@
 """Which sample answers are tried again, and what counts as a difference: a change of what decides is noticed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writing otter notebooks for tests: a few words a cell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from nbformat import NotebookNode

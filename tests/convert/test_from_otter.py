@@ -1,7 +1,5 @@
 """``docs/from-otter.md``, followed to the letter: its notebook is converted, and is what the page shows."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

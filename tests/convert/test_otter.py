@@ -1,7 +1,5 @@
 """What becomes of an otter notebook: cells, points, tests, and a line for all that is lost."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 from nbformat import NotebookNode

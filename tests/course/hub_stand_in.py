@@ -1,7 +1,5 @@
 """A hub on this machine: one file under the hub's addresses, with the faults that a network has."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

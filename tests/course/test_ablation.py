@@ -1,7 +1,5 @@
 """The task that needs order: no bag of words can solve it, and a block with positions does."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

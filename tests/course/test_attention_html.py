@@ -1,7 +1,5 @@
 """bertviz's views, drawn without the network."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

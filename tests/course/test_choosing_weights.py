@@ -1,7 +1,5 @@
 """Which checkpoint ``REAL_WEIGHTS`` chooses: the published one or ``mini``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

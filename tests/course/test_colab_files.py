@@ -1,7 +1,5 @@
 """What a student writes on Colab outlives the machine: tried with a stand-in for ``google.colab`` and its Drive."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

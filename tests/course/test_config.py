@@ -1,7 +1,5 @@
 """The sizes, and that asking for them costs nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every figure says in words what it shows, and the words come with the picture."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """The pictures: what stands in them, and that it can be read."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fine-tuning with few labels: the stored body, the draws, and what the table compares."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

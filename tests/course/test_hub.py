@@ -1,7 +1,5 @@
 """Downloading the real weights, from a hub that stands in for the real one."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import socket

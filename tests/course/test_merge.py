@@ -1,7 +1,5 @@
 """A correction reaches a half-filled notebook, and not a word of the student's is lost."""
 
-from __future__ import annotations
-
 import copy
 import json
 import sys

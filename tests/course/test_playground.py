@@ -1,7 +1,5 @@
 """A sentence of one's own: tokens by the function that is given, logits, one head; in a text box and without."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

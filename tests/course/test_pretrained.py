@@ -1,7 +1,5 @@
 """Loading both checkpoints, from right files and from wrong ones."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

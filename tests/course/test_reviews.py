@@ -1,7 +1,5 @@
 """The review set that comes with the course, its batches, and the larger sets from a stand-in for the hub."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

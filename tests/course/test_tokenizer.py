@@ -1,7 +1,5 @@
 """Sentences to ids."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

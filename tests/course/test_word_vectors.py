@@ -1,7 +1,5 @@
 """The checkpoint's word vectors: which words there are, and which are alike."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Classes and functions of the DistilBERT assignment as students write them, with places where they go wrong."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The visible checks of the DistilBERT notebooks: they name what is wrong, and take whatever is right."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The visible checks of notebook 4, where sample answers do not show it."""
 
-from __future__ import annotations
-
 import matplotlib
 import pytest
 

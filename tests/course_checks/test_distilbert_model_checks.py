@@ -1,7 +1,5 @@
 """The visible checks of notebook 3, and the stand-ins behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The stretch goals of notebooks 1 and 2: right ways pass, wrong ones are told what is wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

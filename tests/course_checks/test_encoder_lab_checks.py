@@ -1,7 +1,5 @@
 """The visible checks of the encoder lab: they reject what is wrong, in words, and accept what is right."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The encoder lab's last part: the student's own classifier is trained, and the text says what comes of it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

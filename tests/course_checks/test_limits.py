@@ -1,7 +1,5 @@
 """A visible check stops student code that never ends, and an interrupt says where that code was."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading

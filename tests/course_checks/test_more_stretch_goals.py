@@ -1,7 +1,5 @@
 """The stretch goals of the notebooks that test and look at attention: right ones pass, wrong ones are named."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The visible checks of numpy_attention: they name what is wrong, let pass what is right, and never ask for torch."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

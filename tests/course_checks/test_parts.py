@@ -1,7 +1,5 @@
 """Earlier parts: the student's own where it passes its check, else the ready-made one; never a crash."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

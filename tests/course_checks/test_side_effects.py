@@ -1,7 +1,5 @@
 """What values do not show: a call that changes what it is given, and one that training could not reach."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

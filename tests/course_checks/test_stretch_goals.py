@@ -1,7 +1,5 @@
 """Stretch goals bring no points: one that was not begun is no failure, a right one passes, a wrong one is named."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tutorial's visible checks: they fail for wrong answers, pass for right ones, and disturb nothing."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

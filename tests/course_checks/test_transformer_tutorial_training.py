@@ -1,7 +1,5 @@
 """The training notebook's own run: repeatable, short, and better than chance can be."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

@@ -1,7 +1,5 @@
 """The oracle of byte-pair encoding agrees with the library tokenizers wherever no two pairs are equally frequent."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Notebook 2 of the decoder: its filters are transformers' own, its loop writes what theirs writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

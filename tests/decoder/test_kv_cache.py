@@ -1,7 +1,5 @@
 """Notebook 3 of the decoder: reading with a cache gives what reading in one go gives, and what GPT-2's cache gives."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

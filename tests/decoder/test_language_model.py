@@ -1,7 +1,5 @@
 """Notebook 1 of the decoder: its solution is GPT-2, it learns, and it beats the model that counts pairs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Notebook 5 of the decoder: what its model can do, what its texts say of it, and its stretch goal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

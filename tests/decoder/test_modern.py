@@ -1,7 +1,5 @@
 """Notebook 4 of the decoder: its solution is Llama's block, and the oracles' NumPy is Llama's too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command that README and guides tell people to type is typed here, in a course with three students."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

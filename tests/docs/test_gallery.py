@@ -1,7 +1,5 @@
 """The gallery has every figure that the solved notebooks draw, each with the words that come with it."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import importlib.util

@@ -1,7 +1,5 @@
 """What README and guides say of the repository is so: links, tables, commands."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the guides say of time, memory and disk is what ``make bench`` printed, and the sums are right."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What guides promise is what is there: the tests that they name; notebooks and cells of the teaching notes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

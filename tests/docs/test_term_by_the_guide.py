@@ -3,8 +3,6 @@
 Moodle gives everybody another number in each assignment; a person is one row all the same, from beginning to end.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """``docs/writing-exercises.md``, followed to the letter: a new course, and a change in a copy of this one."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

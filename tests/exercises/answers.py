@@ -1,7 +1,5 @@
 """Sample answers of the course's exercises, for tests that need one of them."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from autograder.assignment.assignment import Assignment

@@ -1,7 +1,5 @@
 """``models.py`` of the encoder lab: the instructor's, the students' stub, and the solution with other methods."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache

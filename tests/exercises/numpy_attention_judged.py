@@ -1,7 +1,5 @@
 """What the rules of numpy_attention say of answers, without a kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.exercise import TEXT, Answers, Case, Judgement, text_array

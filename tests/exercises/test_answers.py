@@ -3,8 +3,6 @@
 All are tried by ``python -m tests.contract``; here those that something has changed for, and one in eight.
 """
 
-from __future__ import annotations
-
 import atexit
 from contextlib import ExitStack, closing
 from functools import lru_cache

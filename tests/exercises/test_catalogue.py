@@ -1,7 +1,5 @@
 """The catalogues of known mistakes: each is told from the right answer, and from every other, on the stored cases."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping

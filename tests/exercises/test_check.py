@@ -1,7 +1,5 @@
 """Trying an author's sample answers: each claim that does not hold is said, in the author's words."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.authoring import check, trial

@@ -1,7 +1,5 @@
 """``autograder check`` and the same checks in ``autograder release``, on a tiny course."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers that are chosen: how a choice is read, and what a list, a text or nothing at all earns."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.exercise import (

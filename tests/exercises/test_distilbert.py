@@ -1,7 +1,5 @@
 """Several mistakes in DistilBERT's notebooks: each costs its own points, and all are named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

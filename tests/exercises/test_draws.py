@@ -1,7 +1,5 @@
 """References are drawn until every sample answer gets the name that its author says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

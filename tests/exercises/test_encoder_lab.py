@@ -1,7 +1,5 @@
 """The encoder lab: its mistakes' names where parts have stand-ins, its points, and the tests that students run."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

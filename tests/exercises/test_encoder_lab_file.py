@@ -1,7 +1,5 @@
 """``models.py`` handed in beside the notebook, through the real pipeline: what a broken or missing file costs."""
 
-from __future__ import annotations
-
 import sys
 from functools import lru_cache
 from pathlib import Path

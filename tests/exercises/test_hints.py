@@ -1,7 +1,5 @@
 """Hints that are chosen by the exception, for visible checks, for answers that never came, and for plain tests."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

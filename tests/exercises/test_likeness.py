@@ -1,7 +1,5 @@
 """What feedback says about numbers of the right shape that no mistake of the catalogue explains."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A mistake is named where it explains every case that can show it, and nowhere else."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.exercise import Answers, Case, Exercise, Judgement, Mistake, compare_case, merged, named, right

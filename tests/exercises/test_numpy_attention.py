@@ -1,7 +1,5 @@
 """numpy_attention: several mistakes at once, and the catalogue of mistakes."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """numpy_attention: how questions are read, and the tests that students write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One mistake costs its own points and no more, inside a notebook too: each submission through the real stages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

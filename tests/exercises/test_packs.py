@@ -1,7 +1,5 @@
 """Visible checks that are made of packs: the library alone has all they need, and nothing that is secret."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

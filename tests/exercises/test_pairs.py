@@ -4,8 +4,6 @@
 wrong; exit code 1 where something does. The tests make a few of them.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import random

@@ -1,7 +1,5 @@
 """Mistakes as patches of the solution: run once per drawn case, stored, and recognised by what they hand over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

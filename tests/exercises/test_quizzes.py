@@ -1,7 +1,5 @@
 """Questions with answers to choose from: the check says "recorded", and each wrong choice is told why it is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import nbformat

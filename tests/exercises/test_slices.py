@@ -1,7 +1,5 @@
 """Which cells an answer can influence: those that use a name that it binds."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat.v4 import new_notebook
 

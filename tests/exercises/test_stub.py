@@ -1,7 +1,5 @@
 """A NotImplementedError that a library raises is no stub: the student's check and the judge say what happened."""
 
-from __future__ import annotations
-
 import pytest
 from torch import nn
 

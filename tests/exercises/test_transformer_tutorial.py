@@ -1,7 +1,5 @@
 """The transformer tutorial: several mistakes at once, the real stages, its points, and its attention in NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answers are tried one after the other, and each as if it were the only one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """In what forms a right answer may come: what counts is its numbers, not the class or precision that holds them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

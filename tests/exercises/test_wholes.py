@@ -1,7 +1,5 @@
 """Wholes and their parts, classes with methods and functions that call earlier ones: a mistake costs who owns it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Twenty answers that visible check or feedback once told something false, or nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

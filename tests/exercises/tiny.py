@@ -1,7 +1,5 @@
 """A tiny course on another subject: one notebook, the exercise ``doubled``, and sample answers of a test's choice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

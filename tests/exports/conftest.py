@@ -1,7 +1,5 @@
 """A graded course of one small notebook, with students whose names are trouble."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Written anew from ``lib/gradebook_importer.rb`` (instructure/canvas-lms), ``lib/
 ``mod/assign/feedback/offline/importgradeslib.php`` (moodle/moodle). They know nothing of the code under test.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

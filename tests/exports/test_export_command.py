@@ -1,7 +1,5 @@
 """``autograder export`` and ``nbgrader export`` as an instructor types them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Each format, re-read by somebody else: columns as the importers have them, names as they were, and no formula."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

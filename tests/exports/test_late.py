@@ -1,7 +1,5 @@
 """What being late costs, and ``late_policy.toml``, which says it: a typo in it is an error in one line."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

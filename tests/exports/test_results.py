@@ -1,7 +1,5 @@
 """Whose points count, and that nothing undecided is ever a number."""
 
-from __future__ import annotations
-
 import shutil
 import warnings
 from datetime import UTC, datetime

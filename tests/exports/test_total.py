@@ -1,7 +1,5 @@
 """The course total: weights, the lowest dropped, and nothing that is undecided counted as 0."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What a submission may try on whoever reads it. Each one runs ``hacked()`` where nothing stops it."""
 
-from __future__ import annotations
-
 import base64
 
 import nbformat

@@ -1,7 +1,5 @@
 """What a feedback page says, and what it must not say."""
 
-from __future__ import annotations
-
 import base64
 import html
 import os

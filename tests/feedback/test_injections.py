@@ -1,7 +1,5 @@
 """Scripts from a submission do nothing: in the feedback page, and in the formgrader's view of what is saved."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

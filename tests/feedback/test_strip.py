@@ -1,7 +1,5 @@
 """Feedback names files and exercises as a student knows them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A course of one small notebook, so that feedback can be tested without running anything."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A mark by hand counts for the answer that it was given for, and for no other; so it does after a backup came back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

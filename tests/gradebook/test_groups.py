@@ -1,7 +1,5 @@
 """``groups.toml``: one submission, one grade, every member's feedback, line in the exports and own late days."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

@@ -1,7 +1,5 @@
 """Deleting the late policy, or one assignment in it, takes back what it cost; nbgrader's own penalties stay."""
 
-from __future__ import annotations
-
 import shutil
 from datetime import UTC, datetime
 

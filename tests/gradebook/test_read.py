@@ -1,7 +1,5 @@
 """The gradebook is waited for where it is locked, its names are text, and results of two versions are told apart."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

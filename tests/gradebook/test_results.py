@@ -1,7 +1,5 @@
 """Every place that shows points shows the same ones, whatever graders, people and deadlines did before."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

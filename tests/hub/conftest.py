@@ -1,7 +1,5 @@
 """The hub of the guide, running, and a browser before it; skipped where a machine lacks what a hub takes."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Processes are started in a mount and a process namespace of their own. ``useradd
 when the namespace ends, all its processes end and its users, homes and files are gone, whatever a test did.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A term on JupyterHub as docs/jupyterhub.md sets it up: with real users, by the hub's pages; and what stays closed."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """One fork server for all tests of this folder, and small notebooks."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What honest notebooks use works in a confined kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import matplotlib.pyplot as plt

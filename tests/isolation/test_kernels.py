@@ -1,7 +1,5 @@
 """Forked kernels: apart from each other, and gone without a trace."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

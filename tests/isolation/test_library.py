@@ -1,7 +1,5 @@
 """What kernels may read of a course is its library, wherever that is installed, and nothing else of the course."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

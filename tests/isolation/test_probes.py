@@ -1,7 +1,5 @@
 """The confinement holds, probe by probe, on this machine."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

@@ -1,7 +1,5 @@
 """The stage RUN: cells in, outputs and harvested answers out, whatever the cells do."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -1,7 +1,5 @@
 """The one folder for everything temporary: what other users put in its way is passed over, and nothing is followed."""
 
-from __future__ import annotations
-
 import ast
 import os
 import stat

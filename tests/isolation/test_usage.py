@@ -1,7 +1,5 @@
 """What a tree of processes holds is counted, wherever it lies; each bound is tried by a really confined process."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

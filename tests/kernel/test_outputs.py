@@ -1,7 +1,5 @@
 """What a notebook shows is bounded as it is written, for a cell and for all of them."""
 
-from __future__ import annotations
-
 import copy
 
 import nbformat

@@ -1,7 +1,5 @@
 """The prose of notebooks and guides: Markdown without code, links, mathematics and tables' rules."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

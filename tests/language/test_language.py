@@ -1,7 +1,5 @@
 """The texts are plain English: spelled right, in short sentences, without the riddles that were found in them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The drawings of attention use the letters of their own notebook, which the road map's table of names lists."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat

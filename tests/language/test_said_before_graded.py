@@ -1,7 +1,5 @@
 """What costs points in many exercises stands in each of their texts: changes in place, and numbers that overflow."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """One graded class of a small notebook, which came from an LMS."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Addresses and fields are those of https://canvas.instructure.com/doc/api/ (Submi
 Files). What it was sent is kept, to be compared.
 """
 
-from __future__ import annotations
-
 import contextlib
 import email
 import email.policy

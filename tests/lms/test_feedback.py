@@ -1,7 +1,5 @@
 """Feedback goes back: as zips, read as Moodle and Canvas read them, and as a commit in each clone."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

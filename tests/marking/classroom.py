@@ -1,7 +1,5 @@
 """A course with three written questions, a figure and a task, and a class that has handed in; nothing is run for it."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import tomllib

@@ -1,7 +1,5 @@
 """A class of six, and a page for two people who mark it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

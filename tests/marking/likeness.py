@@ -3,8 +3,6 @@
 The answers are our own, in ``answers.toml``; nothing was fitted to them but the two thresholds.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

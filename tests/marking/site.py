@@ -1,7 +1,5 @@
 """The pages' server in a thread, and a client that sends whatever a test wants it to."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import re

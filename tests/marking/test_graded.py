@@ -1,7 +1,5 @@
 """Answers graded with real kernels: in their own cell, in another one, and such as no grader could judge."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

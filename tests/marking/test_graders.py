@@ -1,7 +1,5 @@
 """``autograder assign-graders``: even, always the same, and few students change hands."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Groups of like answers: what is alike, what never is, and how often the nearest answer is of the same kind."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Who marked what and when: kept before the mark counts, undone after a restart, gone with the student."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Marks: in the gradebook at once as the formgrader stores them, taken back, and refused where anything has changed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

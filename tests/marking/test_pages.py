@@ -1,7 +1,5 @@
 """The pages, as a browser without a script uses them: read, mark, undo, split, two people at once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Cells as IPython reads them: what ``ast`` cannot, in several threads at once; their checksums are nbgrader's."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import threading

@@ -1,7 +1,5 @@
 """``course.toml``: what it sets, what holds without it, and what is said of a file that cannot be right."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """What ``nbgrader_config.py`` says holds for ``autograder`` too: read by nbgrader's own loader, found from below."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil

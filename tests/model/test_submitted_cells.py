@@ -1,7 +1,5 @@
 """A submitted file is read in little memory, and reads as the JSON that it is."""
 
-from __future__ import annotations
-
 import json
 import random
 import tracemalloc

@@ -1,7 +1,5 @@
 """Parts of a point add up to whole ones, and whatever a submission had a hand in is made fit to be shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

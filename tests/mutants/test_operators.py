@@ -1,7 +1,5 @@
 """What a mutant is: one small change, valid Python, the same id every time, each change once."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 

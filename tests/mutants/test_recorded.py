@@ -1,7 +1,5 @@
 """What a mutant is compared by: calls of the solution, of which large ones are few."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Mutants of a tiny course: what costs points is rejected, what nothing tells apart is proven or survives."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 

@@ -1,7 +1,5 @@
 """``nbgrader autograde`` and ``nbgrader export`` refuse what ``autograder`` refuses, and say the same points."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The instructor's classes, as they stand in the source notebooks."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A BERT without token types is a DistilBERT: the assembled encoder gives what ``transformers.BertModel`` gives."""
 
-from __future__ import annotations
-
 import copy
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The instructor's model gives the logits of ``transformers``, for both checkpoints."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from solution import classifier, masked_weights

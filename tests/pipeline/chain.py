@@ -1,7 +1,5 @@
 """An assignment of several small notebooks, in which a later one is not charged for what an earlier one was."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A course in a temporary folder, with the sample class handed in."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 from dataclasses import dataclass

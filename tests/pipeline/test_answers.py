@@ -1,7 +1,5 @@
 """Answer files are hostile: reading and judging them never raises, and never takes more memory than stated here."""
 
-from __future__ import annotations
-
 import json
 import os
 import tracemalloc

@@ -1,7 +1,5 @@
 """An endless loop costs what it is in, and not the class's evening."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import nbformat

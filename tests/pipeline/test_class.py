@@ -1,7 +1,5 @@
 """Grading a class: one row each, resume, manual grades, and one-line messages where nothing can be done."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

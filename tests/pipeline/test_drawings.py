@@ -1,7 +1,5 @@
 """Where nobody looks at the notebook, the course's drawings are left out: the same cells, and no verdict changes."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """The parts of a grade, computed on a copy of the package in which rules and modules are changed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

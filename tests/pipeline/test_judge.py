@@ -1,7 +1,5 @@
 """No numbers earn a point that were not computed: every exercise's rule, on its stored cases, without a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

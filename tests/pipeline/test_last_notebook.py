@@ -1,7 +1,5 @@
 """Who asks about one notebook waits for it and those before it, and is told what a run of them all would tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.assignment.assignment import Assignment

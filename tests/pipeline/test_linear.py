@@ -4,8 +4,6 @@ Every reader meets every text at two lengths, one four times the other: a reader
 sixteen times as long, and the ratio of processor times allows nine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The gradebook in PostgreSQL: the same grades as in SQLite, and two graders at once, against a real server."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -5,8 +5,6 @@ and all, as nbgrader's Execute does, and a test that ends without an error has i
 real runs of both.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Notebooks that are run side by side: the same verdicts, notebooks and order as one after the other."""
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil

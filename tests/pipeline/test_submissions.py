@@ -1,7 +1,5 @@
 """What students hand in: each case with what it must give. Real runs of ``autograder grade``."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -5,8 +5,6 @@ them unconfined) and by ours; prints every difference with its reason. Exit code
 without a word to the instructor. Without a course: the corpus of plain test cells, as one.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

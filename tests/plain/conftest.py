@@ -1,7 +1,5 @@
 """nbgrader's own quickstart course, with one assignment more in other styles: released, nothing handed in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Works on copies. Stock nbgrader runs the course's code unconfined, as the user who calls this.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """The corpus of plain test cells in ``corpus/*.toml``: solution, wrong answers, test, and where it is judged."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

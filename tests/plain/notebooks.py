@@ -1,7 +1,5 @@
 """Notebooks in the manner of nbgrader's own: a cell of each of its kinds, and a submission with other texts in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent

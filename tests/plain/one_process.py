@@ -1,7 +1,5 @@
 """A test cell in the process of what it tests, as nbgrader has it: the measure for what is judged outside."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

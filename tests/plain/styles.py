@@ -4,8 +4,6 @@ Partial credit, hidden tests, tests made of AUTOTEST lines, a file that is read,
 variable, a warning, a cell without points, answers that a person reads.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.plain.notebooks import answer, code, graded, locked, notebook, read_by_hand, task, words, write

@@ -1,7 +1,5 @@
 """An answer for which a test holds with other values: who is told, and what a person's word changes."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``autograder adopt``: shows what it would add, asks, writes that and nothing else, once."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Judged as the solution does: where each cell is judged, what counts, and what waits for a person."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

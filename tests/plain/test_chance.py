@@ -1,7 +1,5 @@
 """Answers that are objects of random classes earn nothing; random courses have nbgrader's points."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tomllib

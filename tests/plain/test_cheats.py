@@ -1,7 +1,5 @@
 """Every cheat of the corpus, graded in one class: none earns more than the honest wrong answer under it."""
 
-from __future__ import annotations
-
 import ast
 import html
 import importlib

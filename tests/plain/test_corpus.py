@@ -1,7 +1,5 @@
 """Test cells in the styles that people use: most are judged outside, with the points of one process."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """``python -m tests.plain COURSE``: what it hands in, what it calls a fault, and nbgrader's own course through it."""
 
-from __future__ import annotations
-
 import ast
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """However an nbgrader course writes its notebooks, the grader reads what nbgrader reads."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``docs/from-nbgrader.md``, typed in nbgrader's quickstart course."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests that run in the student's own kernel are listed with their reason, counted, and refused where asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a student hands in beside the notebooks is there for the student's own code, as with nbgrader, within limits."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

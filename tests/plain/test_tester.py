@@ -1,7 +1,5 @@
 """Plain tests in the tester: what earns points, what each kernel gets to see, and what hostile code costs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A calibrated course, graded by the command, by nbgrader with our plug-ins, and by a bundle's own code."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Assignments with plain test cells, made of a few texts; no folder, no release, no torch."""
 
-from __future__ import annotations
-
 import atexit
 from collections.abc import Mapping
 from contextlib import ExitStack

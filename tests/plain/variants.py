@@ -3,8 +3,6 @@
 Everything follows from a seed: the same course gives the same notebooks.
 """
 
-from __future__ import annotations
-
 import ast
 import random
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A course in the middle of a term, with everything that a term leaves behind, made once for all tests."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """What ``student erase`` unpacks is bounded as a whole; an archive beyond that stays, and is named."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

@@ -1,7 +1,5 @@
 """``autograder student erase``: afterwards nothing names the person, and nothing else has changed."""
 
-from __future__ import annotations
-
 import io
 import sqlite3
 import zipfile

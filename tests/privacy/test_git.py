@@ -1,7 +1,5 @@
 """What a term leaves behind about students never gets into git by ``git add .``."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import zipfile

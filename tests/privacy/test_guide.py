@@ -1,7 +1,5 @@
 """``docs/privacy.md``: its commands run, and its map names every place that holds a student's id."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

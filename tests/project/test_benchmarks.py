@@ -1,7 +1,5 @@
 """What the benchmarks measure with: a command that says much, and one that fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

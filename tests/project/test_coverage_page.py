@@ -1,7 +1,5 @@
 """Nothing that the course's sources teach is lost: each item has a cell, or a reason why it is left out."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

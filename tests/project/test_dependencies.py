@@ -1,7 +1,5 @@
 """Dependencies are named once, and are what is imported; environments, pins, Colab and set-up cell agree with them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import re

@@ -1,7 +1,5 @@
 """What the forge shows of the project: where to report a hole, forms for issues, what is updated."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

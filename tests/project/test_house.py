@@ -1,7 +1,5 @@
 """Where things stand in the grader, and what they are called."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import subprocess

@@ -1,7 +1,5 @@
 """The grader alone, installed from its wheel outside the checkout, makes a course on another subject and grades it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

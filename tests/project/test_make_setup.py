@@ -1,7 +1,5 @@
 """``make setup`` takes PyTorch's CPU build where nobody chose another, and works where its index does not answer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

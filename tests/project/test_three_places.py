@@ -1,7 +1,5 @@
 """The grader, the course and what students import: who may import whom, read off the source."""
 
-from __future__ import annotations
-
 import ast
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """The two wheels: everything that the packages need, and nothing else."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

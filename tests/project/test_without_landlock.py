@@ -1,7 +1,5 @@
 """Where student code cannot be confined: the kit's own sample class is graded, nobody else's work is, tests say why."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

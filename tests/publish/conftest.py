@@ -1,7 +1,5 @@
 """The small assignment, which has no stored reference, in a course with nothing beside it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

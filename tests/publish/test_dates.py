@@ -1,7 +1,5 @@
 """What is published when: week by week, with corrections; solutions only when nobody can hand in any more."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """A free version: signatures and docstrings, made of the same source, graded by the same hidden cells."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

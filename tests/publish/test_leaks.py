@@ -1,7 +1,5 @@
 """What must not reach students is found by its content, in whatever file and form; what they may see is not."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

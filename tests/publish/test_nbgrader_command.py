@@ -1,7 +1,5 @@
 """nbgrader's own commands, typed by the grader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

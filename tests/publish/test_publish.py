@@ -1,7 +1,5 @@
 """The students' repository: what is in it, what is not, and what the command refuses."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

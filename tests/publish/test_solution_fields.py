@@ -1,7 +1,5 @@
 """Whatever is in a field of a notebook or a cell stays with the instructor; no fold shows part of a graded answer."""
 
-from __future__ import annotations
-
 import base64
 import io
 import zipfile

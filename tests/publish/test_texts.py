@@ -1,7 +1,5 @@
 """What the students' repository says: the course's order, in its pages as in course.toml; the rules for assistants."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

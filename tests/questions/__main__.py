@@ -3,8 +3,6 @@
 Exit code 1 where a key is wrong, or where a form of choices says which is right.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter, defaultdict

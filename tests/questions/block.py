@@ -1,7 +1,5 @@
 """The attention block with its questions: what students hand in, and what becomes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache

@@ -4,8 +4,6 @@ Each key is found a second time in a way of its own: the code is run once more, 
 variables are looked at; parts are taken out of its text.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 outside, line by line; parts are taken out of the text itself.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Every right sample answer of the code exercises of the main line, as the notebook that a student would hand in."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How answers to questions on one's own code are graded: in the released notebook, through all stages."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Over every right answer of the main line: keys are right, forms say nothing, and copied answers are guesses."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import cache
 from itertools import permutations

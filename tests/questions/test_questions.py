@@ -1,7 +1,5 @@
 """Questions on one's own code: what is asked, what the visible check says, and where."""
 
-from __future__ import annotations
-
 import linecache
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """References belong to a course and to an exercise: nothing else moves them, and a bundle holds its own alone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tomllib

@@ -4,8 +4,6 @@ Two notebooks: in the first a function that stored answers judge, in the second 
 the first notebook, and an answer in words.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A class of three with two exercises and a written answer, whose grades are made without kernels."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``autograder regrade``: the right students change, nobody else, manual grades stay, and nothing falls by itself."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

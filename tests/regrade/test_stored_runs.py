@@ -1,7 +1,5 @@
 """What a run produced is kept and judged again; where it is missing, old or damaged, the notebook is run again."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

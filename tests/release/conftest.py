@@ -1,7 +1,5 @@
 """A course with one assignment of this one, released and handed in by Ada; and one fork server for what is graded."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Source and release are compared by content: what a grade depends on stops grading, a corrected text does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What nbgrader goes on after is a note; what an instructor accepts once is kept, for that content alone."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What stops a release is told whole, in one line; a notebook in another language that has no points stops nothing."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

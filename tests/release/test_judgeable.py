@@ -1,7 +1,5 @@
 """A graded cell that nobody can judge stops release, grade, ci and bundle with one line; it is never a zero."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A release takes its place when every check holds. Until then the old one, and the gradebook, stay as they were."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Whether two values are the same in type and content, and the values that tests send to and fro."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re

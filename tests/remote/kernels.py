@@ -1,7 +1,5 @@
 """Both kernels in one process: two namespaces, and all that crosses is text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """Snapshots of what came, and which of them are alike."""
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from decimal import Decimal

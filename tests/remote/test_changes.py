@@ -1,7 +1,5 @@
 """What changes in one kernel changes in the other: arguments, names, what a call handed over."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.remote.kernels import Kernels

@@ -1,7 +1,5 @@
 """Data crosses between the kernels as it is: the same type, the same content, the same shared parts."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

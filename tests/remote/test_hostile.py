@@ -1,7 +1,5 @@
 """Whatever the student's kernel answers, the tester gets data or a refusal, and runs nothing of it."""
 
-from __future__ import annotations
-
 import builtins
 import json
 from typing import Any

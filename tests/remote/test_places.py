@@ -1,7 +1,5 @@
 """What reaches a test, beside what the solution gave there. One test for each kind of forgery."""
 
-from __future__ import annotations
-
 import pytest
 
 from autograder.remote.handle import RemoteRefused

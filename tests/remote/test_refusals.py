@@ -1,7 +1,5 @@
 """What would let the student's code decide a comparison is refused, with a sentence that says why."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """A class of 200 that nobody taught: verdicts and code from a seed, with a copied answer and known mistakes in it."""
 
-from __future__ import annotations
-
 import random
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Parts of the report that need no class of 200: the class picture, and questions on students' own code."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Somebody who has never seen the project reads the top of the front page for a minute, and knows four things."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

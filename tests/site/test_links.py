@@ -1,7 +1,5 @@
 """Links of the repository's Markdown, as they lead from a page of the site."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

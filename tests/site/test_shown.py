@@ -1,7 +1,5 @@
 """What a page shows of a solved run: nothing that tells an answer, and all the rest."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

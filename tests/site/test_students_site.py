@@ -1,7 +1,5 @@
 """The site of a published folder gives nothing away, needs no network, and runs no solution a second time."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

@@ -1,7 +1,5 @@
 """``autograder report --against``: answers of earlier terms' archives and folders, copied or one's own."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """``autograder term``: archives with and without names, a new term that begins empty, an old one that stays whole."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile

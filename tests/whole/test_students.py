@@ -3,8 +3,6 @@
 The answers (``tests/whole/student/``) were written from the released notebooks alone: what the text says is enough.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -1,7 +1,5 @@
 """The whole classifier: a mistake in a part costs that part alone, a bad fit the points of the whole."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """``python -m tools.bench``: every table, in one run on one machine."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

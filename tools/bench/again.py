@@ -4,8 +4,6 @@ One submission is run; all others share what it produced, as they share its text
 within a minute, and each of them is read, judged and saved as any other.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

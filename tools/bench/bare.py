@@ -7,8 +7,6 @@ The course's own drawings, which are the same for everybody, are left out, as th
 ``--everything`` they are drawn for everybody, as Jupyter does it.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """``python -m tools.bench.hub``: what a student on JupyterHub takes, as a table. Needs what ``tests/hub`` needs."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

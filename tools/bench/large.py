@@ -4,8 +4,6 @@ The first submission is graded as every other is. All further ones are written w
 that ten thousand of them measure what does not run in parallel: reading, gradebook, files, journal and the table.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

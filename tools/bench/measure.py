@@ -1,7 +1,5 @@
 """Running a command while watching what it takes: seconds, peak memory of the parent, private memory of its workers."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

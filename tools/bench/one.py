@@ -1,7 +1,5 @@
 """What one submission takes: graded, in CI, and where nothing is to be done."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

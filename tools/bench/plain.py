@@ -1,7 +1,5 @@
 """A course that knows nothing of us: two notebooks with plain asserts, graded by stock nbgrader and by ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

@@ -1,7 +1,5 @@
 """How well the Dask workers are kept busy: submissions that sleep in place of computing, on simulated workers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Where the time of one submission goes: the stages of the pipeline, timed one by one in one process."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the grading of one submission reads and writes on a file system that many machines share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables in Markdown: printed row by row, so that a run cut short keeps what it measured, and kept for a file."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A class of solved submissions: stock nbgrader, the grader, and the notebooks' own computing, taking turns."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

@@ -8,8 +8,6 @@ wrote it a moment ago, into an empty folder, and grades nobody else. Other peopl
 instructor asks for ``--no-isolation``.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

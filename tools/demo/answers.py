@@ -4,8 +4,6 @@
 every year; ``MALLORY`` computes nothing right and tries to be paid for it.
 """
 
-from __future__ import annotations
-
 EMBEDDINGS = """
 class Embeddings(nn.Module):
     def __init__(self, config):

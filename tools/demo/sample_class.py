@@ -1,7 +1,5 @@
 """Writing the sample class into a course's ``submitted/`` folder, damage included."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

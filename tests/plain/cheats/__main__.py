@@ -5,8 +5,6 @@ Against stock nbgrader the cheats really run, as the user who calls this: in ``b
 written, and else only with ``--unconfined``, in a machine that you can throw away.
 """
 
-from __future__ import annotations
-
 import argparse
 import html
 import shutil

@@ -3,8 +3,6 @@
 The exercises have test cells as people write them, a right answer, and an honest wrong one.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

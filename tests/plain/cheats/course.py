@@ -1,7 +1,5 @@
 """A course with every exercise that is cheated at, a few in each notebook, and a class in which everybody cheats once."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

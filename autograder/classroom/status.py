@@ -87,6 +87,8 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
 def _moved(table: ResultsTable) -> Iterator[str]:
     """What gives points that the answers alone would not have now."""
     yield from (f"{one.exercise}: {one.text}" for one in table.waivers)
+    if mates := [row.student.id for row in table.rows if row.submitted_by]:
+        yield f"{counted(mates)}: graded by the submission of a group mate"
     again = [row.student.id for row in table.rows if any(one.changes for one in row.regradings)]
     if again:
         yield f"{counted(again)}: other points since grading again, as their pages say"

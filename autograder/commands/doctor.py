@@ -93,10 +93,7 @@ def _machine(context: typer.Context) -> Iterator[tuple[str, bool, str, str]]:
         yield "temporary folder", False, "unsafe", str(error)
     if noatime := getattr(os, "ST_NOATIME", 0):
         kept = [one for one in (tempfile.gettempdir(), sys.prefix) if not os.statvfs(one).f_flag & noatime]
-        advice = (
-            "by them a later student's code may learn a hidden number of a cell that only the student's kernel can "
-            "judge: mount these with noatime, or write such a test otherwise (docs/plain-tests.md)"
-        )
+        advice = "by them code may learn a number of a test in its own kernel (docs/security.md): mount with noatime"
         yield "times of the last access", not kept, f"kept in {' and '.join(kept)}" if kept else "not kept", advice
     try:
         root = find_course(context.obj.course_dir or Path.cwd())

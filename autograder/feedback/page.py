@@ -76,6 +76,7 @@ def render_notebook(
         for cell in verdict.cells
     ]
     said = {check.message for exercise in exercises for check in exercise.failed}  # why a notebook was not run, say
+    group = ["This is your group's submission: another of you handed it in."] if result.submitted_by else []
     template = _environment().get_template("page.html.j2")
     return template.render(
         verdict=verdict,
@@ -86,7 +87,7 @@ def render_notebook(
         total=_total(result, here) if any(one.points is not None for one in exercises) or not exercises else None,
         max_points=total(exercise.max_points for exercise in exercises),
         open=[exercise for exercise in exercises if exercise.points is None],
-        whole=(*whole_assignment(result), *graded_again(result)),
+        whole=(*group, *whole_assignment(result), *graded_again(result)),
         body=body,
         style=page_style(),
     )

@@ -222,9 +222,11 @@ def test_a_person_is_one_row_and_has_one_number_in_every_place(course: Course, l
     assert {name: in_lms[name].get("Grade") or in_lms[name].get("ps1 (7)") for name in CLASS.values()} == {
         CLASS[student]: score for student, score in SCORES.items()
     }
+    assert "(josé): graded by the submission of a group mate" in type_in(root, "autograder status ps1")
     assert set(re.findall(r"(?m)^│ (\S.*?) +│", table)) == {"ada, josé", "grace", "zoë"}
     for student, score in SCORES.items():
         page = (root / "feedback" / student / "ps1" / "1_mean.html").read_text("utf-8")
+        assert ("another of you handed it in" in page) is (student == "josé")
         assert re.findall(r"All notebooks: .*?([\d.]+)(?: of 7 points| count)\.<", page) == [score]
     for report in ("ps1", "ps1-anonymous"):
         text = (root / "reports" / report / "index.html").read_text("utf-8").partition('id="students"')[2]

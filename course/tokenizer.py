@@ -48,14 +48,21 @@ class WordPiece:
         self._ids = vocabulary
         self._tokens = {id: token for token, id in vocabulary.items()}
         self.vocab_size = len(vocabulary)
-        ids = [vocabulary[token] for token in SPECIAL]
-        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = ids
+        self.all_special_tokens, self.all_special_ids = list(SPECIAL), [vocabulary[token] for token in SPECIAL]
+        self.pad_token, self.unk_token, self.cls_token, self.sep_token, self.mask_token = SPECIAL
+        self.pad_token_id, self.unk_token_id, self.cls_token_id, self.sep_token_id, self.mask_token_id = (
+            self.all_special_ids
+        )
 
     def __len__(self) -> int:
         return self.vocab_size
 
     def get_vocab(self) -> dict[str, int]:
         return dict(self._ids)
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        return self.get_vocab()
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text, without special ones around it; one that stands in it is a token."""
@@ -80,18 +87,40 @@ class WordPiece:
             start = end
         return pieces or ["[UNK]"]
 
-    def convert_tokens_to_ids(self, tokens: Sequence[str]) -> list[int]:
+    def convert_tokens_to_ids(self, tokens: Any) -> Any:
+        """The id of a token, or those of a list."""
+        if isinstance(tokens, str):
+            return self._ids.get(tokens, self.unk_token_id)
         return [self._ids.get(token, self.unk_token_id) for token in tokens]
 
-    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
-        """ids: a list, or a tensor with one axis."""
-        return [self._tokens[int(id)] for id in ids]
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """The token of an id, or those of a list, an array or a tensor with one axis."""
+        if not _axes(ids):
+            return self.id_to_token(int(ids))
+        tokens = [self.id_to_token(int(id)) for id in ids]
+        return [token for token in tokens if not (skip_special_tokens and token in SPECIAL)]
 
-    def decode(self, ids: Sequence[int], skip_special_tokens: bool = False) -> str:
-        """The text again, in lower case and without accents."""
-        tokens = self.convert_ids_to_tokens(ids)
-        kept = [token for token in tokens if not (skip_special_tokens and token in SPECIAL)]
+    def id_to_token(self, id: int) -> str | None:
+        return self._tokens.get(id)
+
+    @property
+    def backend_tokenizer(self) -> WordPiece:
+        """What ``transformers`` has below a tokenizer of its own, and this one has not."""
+        return self
+
+    def decode(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """The text again, in lower case and without accents; of rows of ids the text of each."""
+        if _axes(ids) > 1:
+            return self.batch_decode(ids, skip_special_tokens)
+        kept = self.convert_ids_to_tokens(ids if _axes(ids) else [ids], skip_special_tokens)
         return re.sub(" ([.?!,])", r"\1", " ".join(kept).replace(" ##", ""))
+
+    def batch_decode(self, rows: Any, skip_special_tokens: bool = False) -> list[str]:
+        return [self.decode(row, skip_special_tokens) for row in rows]
+
+    def encode(self, text: str, pair: str | None = None, **options: Any) -> Any:
+        """The ids alone."""
+        return self(text, pair, **options)["input_ids"]
 
     def __call__(
         self,
@@ -135,6 +164,12 @@ class WordPiece:
             first = [self.cls_token_id, *first, self.sep_token_id]
             second = [*second, self.sep_token_id] if pair is not None else []
         return first + second, [0] * len(first) + [1] * len(second)
+
+
+def _axes(ids: Any) -> int:
+    if hasattr(ids, "shape"):
+        return len(ids.shape)
+    return 1 + (_axes(ids[0]) if len(ids) else 0) if hasattr(ids, "__len__") else 0
 
 
 def _tensors(encoding: Encoding) -> Encoding:

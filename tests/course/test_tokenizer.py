@@ -41,6 +41,13 @@ def test_ids_and_texts_are_those_of_transformers() -> None:
         decoded = [theirs.decode(one, skip_special_tokens=skip) for one in ids]
         assert [ours.decode(one, skip_special_tokens=skip) for one in ids] == decoded
     to_nine = {"padding": "max_length", "truncation": True, "max_length": 9}
+    everything = range(ours.vocab_size)
+    assert [ours.decode([id]) for id in everything] == [theirs.decode([id]) for id in everything]
+    rows = ours(texts[2:5], padding=True, return_tensors="pt").input_ids
+    for call in ("convert_ids_to_tokens(rows[0])", "convert_ids_to_tokens(101)", "decode(rows[0])", "decode(rows)", "vocab",
+                 "batch_decode(rows.T, skip_special_tokens=True)", "convert_tokens_to_ids('film')", "encode('a film')",
+                 "convert_ids_to_tokens(rows[0], skip_special_tokens=True)", "backend_tokenizer.id_to_token(9)"):  # fmt: skip
+        assert eval(f"ours.{call}") == eval(f"theirs.{call}"), call
     for options in (to_nine, {"padding": True}, {"truncation": True, "max_length": 7}, {"return_token_type_ids": True}):
         wanted = theirs(texts[2:40], **{"return_token_type_ids": False, **options})
         assert ours(texts[2:40], **options) == dict(wanted)

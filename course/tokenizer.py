@@ -64,10 +64,11 @@ class WordPiece:
     def vocab(self) -> dict[str, int]:
         return self.get_vocab()
 
-    def tokenize(self, text: str) -> list[str]:
-        """The tokens of a text, without special ones around it; one that stands in it is a token."""
+    def tokenize(self, text: str, add_special_tokens: bool = False) -> list[str]:
+        """The tokens of a text; a special one that stands in it is a token."""
         parts = re.split(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])", text)
-        return [token for part in parts for token in ([part] if part in SPECIAL else self._of_words(part))]
+        tokens = [token for part in parts for token in ([part] if part in SPECIAL else self._of_words(part))]
+        return ["[CLS]", *tokens, "[SEP]"] if add_special_tokens else tokens
 
     def _of_words(self, text: str) -> Iterator[str]:
         for word in _words(text):

@@ -171,7 +171,7 @@ def test_release_in_an_empty_folder_ends_with_2_and_one_line(tmp_path, monkeypat
 
 
 def test_an_assignment_is_named_without_the_slash_of_its_folder(monkeypatch):
-    assert parsed(monkeypatch, "grade", ["grade", "one/"])["assignment"] == "one"
+    assert parsed(monkeypatch, "report", ["report", "one/"])["assignment"] == "one"
     assert parsed(monkeypatch, "release", ["release", "one/", "two"])["assignment"] == ["one", "two"]
 
 

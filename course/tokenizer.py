@@ -106,7 +106,7 @@ class WordPiece:
 
     @property
     def backend_tokenizer(self) -> WordPiece:
-        """What ``transformers`` has below a tokenizer of its own, and this one has not."""
+        """Itself: beneath this tokenizer lies no other, as beneath those of ``transformers``."""
         return self
 
     def decode(self, ids: Any, skip_special_tokens: bool = False) -> Any:

@@ -76,7 +76,7 @@ def grade_class(
     not one submission can be read.
     """
     imports = imports_of(course)  # a library that is missing is said before anything is graded
-    assignment = with_mates(course, Assignment.open(course, order.assignment))
+    assignment = Assignment.open(course, order.assignment)
     check_before_grading(course.root, assignment)
     students = _chosen(course, order)
     check_policy(course, order.assignment)  # a typo in late_policy.toml is said before anything is graded
@@ -115,13 +115,14 @@ class _Run:
         times: Mapping[str, datetime],
         journal: Journal,
     ) -> None:
-        self._course, self._order, self._assignment, self._times = course, order, assignment, times
+        self._course, self._order, self._times = course, order, times
+        self._assignment = with_mates(course, assignment)
         self._journal = journal
         # --time-limit is for every cell; else the solution's own times say how long each may take
         longest = course.file.limits.cell_seconds
         paced = limits_of(course.root, order.assignment, longest) if order.limits.cell_seconds == longest else {}
         self._limits = replace(order.limits, cells=paced)
-        self._content = content_parts(assignment)
+        self._content = content_parts(self._assignment)
         self._trusted = {**machine_parts(course), **self._content, **rule_parts(assignment)}
         self._machine = machine_of_runs(course, order.isolation)
         self._bases: dict[str, str] = {}  # student -> what course and student bring to a run

@@ -85,7 +85,7 @@ def status_of(course: Course, name: str) -> AssignmentStatus:
 
 
 def _moved(table: ResultsTable) -> Iterator[str]:
-    """What gives points that the answers alone would not have now."""
+    """What moved grades: waivers, the submissions of group mates, grading again."""
     yield from (f"{one.exercise}: {one.text}" for one in table.waivers)
     if mates := [row.student.id for row in table.rows if row.submitted_by]:
         yield f"{counted(mates)}: graded by the submission of a group mate"

@@ -43,19 +43,15 @@ def run(
     Nothing is released and nothing is changed. Exit codes: 0 all of it holds; 1 something does not, and is listed;
     2 nothing could be checked.
     """
-    from autograder.model.course import unknown_assignment
+    from autograder.model.course import assignments_named
     from autograder.release.solved_run import kernels_when_needed
 
     course, output = open_course(context), Output(context, as_json=as_json)
-    known = course.assignments()
-    names = assignment or known
+    names = assignments_named(course, assignment)
     if not names:
         raise GradingError(
             f"{course.root} holds no assignment: make one with 'autograder new ASSIGNMENT/NOTEBOOK/EXERCISE'"
         )
-    for name in names:
-        if name not in known:
-            raise GradingError(unknown_assignment(course, name))
     if own_code:
         from autograder.authoring.check import own_answers
 

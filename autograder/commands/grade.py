@@ -74,18 +74,24 @@ def run(
     if time_limit:
         limits = replace(limits, cell_seconds=time_limit, submission_seconds=10 * time_limit)
     from autograder.classroom.workers import GradingOptions
+    from autograder.model.course import assignments_named
 
     isolation: Isolation = "none" if no_isolation else "auto"
     codes = []
-    for name in assignment:
+    for name in assignments_named(course, assignment):
         options = GradingOptions(
             name, tuple(student or ()), workers, force, scheduler, isolation, limits, require_outside
         )
         if len(assignment) > 1:
             output.say(f"{name}:")
-        rows = _grade(output, course, options)
-        codes.append(_tell(output, course, name, rows, force, notes))
-    return max(codes)
+        try:
+            codes.append(_tell(output, course, name, _grade(output, course, options), force, notes))
+        except GradingError as error:
+            if len(assignment) == 1:
+                raise
+            output.warn(f"{name}: not graded: {error}")
+            codes.append(2)
+    return min(2 if min(codes) == 2 else 1, max(codes))
 
 
 def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:

@@ -47,13 +47,10 @@ def run(
     A stopped run goes on where it was. Exit codes: 0 every change that makes a difference costs points; 1 some do not,
     and are listed; 2 nothing could be tried.
     """
-    from autograder.model.course import unknown_assignment
+    from autograder.model.course import assignments_named
 
     course, output = open_course(context), Output(context, as_json=as_json)
-    names = assignment or course.assignments()
-    for name in names:
-        if name not in course.assignments():
-            raise GradingError(unknown_assignment(course, name))
+    names = assignments_named(course, assignment)
     if exercise and len(names) > 1:
         raise GradingError(f"--exercise needs its assignment: autograder mutants ASSIGNMENT --exercise {exercise}")
     if table and (exercise or sample):

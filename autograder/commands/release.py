@@ -34,18 +34,14 @@ def run(
     Exit codes: 0 released; 1 something does not hold, and is listed: that release stays as it was;
     2 nothing could be done.
     """
-    from autograder.model.course import unknown_assignment
+    from autograder.model.course import assignments_named
     from autograder.release.solved_run import kernels_when_needed
 
     course, output = open_course(context), Output(context, as_json=as_json)
-    known = course.assignments()
-    names = assignment or known
+    names = assignments_named(course, assignment)
     if not names:
         expected = f"{course.source('<assignment>')}/<notebook>.ipynb"
         raise GradingError(f"{course.root} holds no assignment to release: expected {expected}")
-    for name in names:
-        if name not in known:
-            raise GradingError(unknown_assignment(course, name))
     done = []
     with kernels_when_needed(course) as kernels:  # what stands in the source is looked at before the first one starts
         for name in names:

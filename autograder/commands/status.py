@@ -9,7 +9,6 @@ import typer
 
 from autograder.commands._options import AsJson, AssignmentNames, open_course
 from autograder.commands._output import Output
-from autograder.errors import GradingError
 from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
@@ -28,14 +27,10 @@ def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJ
     Exit code 1 where something about an assignment could not be found out: it is said.
     """
     from autograder.classroom.status import status_of
-    from autograder.model.course import unknown_assignment
+    from autograder.model.course import assignments_named
 
     course, output = open_course(context), Output(context, as_json=as_json)
-    known = course.assignments()
-    for name in assignment or ():
-        if name not in known:
-            raise GradingError(unknown_assignment(course, name))
-    found = [status_of(course, name) for name in assignment or known]
+    found = [status_of(course, name) for name in assignments_named(course, assignment)]
     output.document({**_in_use(course), "assignments": [asdict(one) for one in found]})
     if not as_json:
         _show(output, course, found)

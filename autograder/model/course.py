@@ -5,12 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from autograder.errors import NothingToGrade
+from autograder.errors import GradingError, NothingToGrade
 from autograder.model.course_file import CourseFile, read_course_file
 from autograder.model.limits import Limits
 from autograder.model.plain_text import forms, one_form
@@ -150,6 +151,15 @@ class Course:
                 key = one_form(groups.get("student", student or "")), groups.get("assignment", assignment or "")
                 found[key] = Path(path)
         return found
+
+
+def assignments_named(course: Course, names: Sequence[str] | None) -> list[str]:
+    """These; without names all. Raises GradingError for one that the course does not have."""
+    known = course.assignments()
+    for name in names or ():
+        if name not in known:
+            raise GradingError(unknown_assignment(course, name))
+    return list(names or known)
 
 
 def unknown_assignment(course: Course, name: str) -> str:

@@ -27,7 +27,7 @@ from autograder.authoring.packs import copy_rules
 from autograder.errors import GradingError, NothingToGrade
 from autograder.files.atomic import undisturbed
 from autograder.model import cells
-from autograder.model.course import Course, unknown_assignment
+from autograder.model.course import Course, assignments_named, unknown_assignment
 from autograder.model.course_file import NAME
 from autograder.publish.corrections import Correction, note_corrections
 from autograder.publish.texts import lessons_of, students_readme, with_own_words, write_rules
@@ -161,11 +161,8 @@ def _published_before(folder: Path) -> set[str]:
 
 def _sheets(course: Course, chosen: Sequence[str], accepted: Accepted) -> list[Assignment]:
     """The assignments to publish. Raises GradingError where one is not released, or not as its source is now."""
-    known = course.assignments()
-    for name in chosen:
-        if name not in known:
-            raise GradingError(unknown_assignment(course, name))
-    names = [name for name in known if not chosen or name in chosen]
+    wanted = assignments_named(course, chosen)
+    names = [name for name in course.assignments() if name in wanted]
     if not names:
         expected = f"{course.source('<assignment>')}/<notebook>.ipynb"
         raise GradingError(f"{course.root} holds no assignment: expected {expected}")

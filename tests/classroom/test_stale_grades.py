@@ -120,6 +120,13 @@ def test_what_moves_a_grade_is_said_by_its_command_by_the_status_and_on_the_page
     assert len(re.findall(on_the_page, page)) == 1
 
 
+def test_an_assignment_that_cannot_be_graded_stops_no_other(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(course.source(SHEET), course.source("ps2"))
+    assert run(course, "grade", "ps2", SHEET) == 1
+    assert re.search(r"bob[\s\S]*ps2: not graded: ps2 was never released", said(capsys))
+    assert run(course, "grade", SHEET, "ps3") == 2  # nobody is graded where a name is wrong
+
+
 def test_who_is_left_out_by_the_settings_is_not_called_gone(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write('\nc.CourseDirectory.student_id_exclude = "bob"\n')

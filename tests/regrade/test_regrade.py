@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
+from autograder.classroom.regrading import plan_regrade
 from autograder.classroom.run import GradingOptions, Row, grade_class
 from autograder.classroom.workers import JobResult
 from autograder.errors import GradingError
@@ -28,6 +29,7 @@ from autograder.gradebook.regradings import read_regradings, regradings_path
 from autograder.gradebook.waivers import NAME, read_waivers
 from autograder.gradebook.write import add_cells
 from autograder.model.course import Course
+from autograder.pipeline import fingerprint
 from autograder.release.generate import generate, require_same_cells
 from tests.regrade.conftest import NOTEBOOK, SHEET, STUDENTS, World, exercise
 
@@ -410,3 +412,13 @@ def test_who_is_not_in_a_new_gradebook_is_found_in_parts(world, monkeypatch):
     rows = grade_class(world.course, GradingOptions(SHEET))
     assert [row.student for row in rows if row.rewritten] == ["bob"]
     assert all(row.skipped for row in rows)
+
+
+def test_a_class_with_groups_and_questions_is_not_graded_again_for_nothing(world, monkeypatch):
+    monkeypatch.setattr(fingerprint, "asking", lambda cell: True)
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(world.judge, todo))
+    CHANGES["groups"](world)
+    grade_class(world.course, GradingOptions(SHEET, force=True))
+    assert plan_regrade(world.course, GradingOptions(SHEET)).again == {}
+    (world.course.root / "groups.toml").unlink()
+    assert set(plan_regrade(world.course, GradingOptions(SHEET)).again.values()) == {"groups.toml changed"}

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -120,7 +121,9 @@ def test_the_course_s_folder_is_no_library(tmp_path, monkeypatch):
 
 def test_grading_says_it_before_it_begins(tmp_path):
     make_course(tmp_path, "no_such_library")
-    (tmp_path / "submitted" / "ada" / "toy").mkdir(parents=True)
+    for folder in ("source/toy", "submitted/ada/toy"):
+        (tmp_path / folder).mkdir(parents=True)
+        nbformat.write(new_notebook(cells=[new_code_cell("1")]), tmp_path / folder / "toy.ipynb")
     done = subprocess.run(
         [sys.executable, "-m", "autograder.cli", "--course", str(tmp_path), "grade", "toy"],
         capture_output=True, text=True,

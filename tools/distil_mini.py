@@ -2,7 +2,8 @@
 
 One to three minutes of processor time per run; the teacher answers each review once. What is in the file already is not
 trained again; names of rows as arguments train these rows alone. The seconds of all rows are measured at the end (or by
-the argument "seconds"), side by side: a machine is not always equally fast.
+the argument "seconds"), side by side: a machine is not always equally fast. What is kept of a run are its answers to
+the test reviews, bit by bit, so that models can be compared review by review.
 """
 
 import copy
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -24,6 +26,15 @@ REVIEWS, EPOCHS, RATE, TEMPERATURE, LONGEST = 1920, 2, 1e-4, 2.0, 64
 FILE = STORED / "distilled.json"
 #: A review's ids -> the teacher's logits and vectors
 ANSWERED: dict[tuple[int, ...], tuple[Tensor, Tensor]] = {}
+
+
+#: What is kept of one run: its answers, and what it took.
+Run = dict[str, str | float]
+
+
+def as_bits(classes: Tensor) -> str:
+    """(reviews,) of 0 and 1 -> hexadecimal digits, four reviews each"""
+    return bytes(np.packbits(classes.numpy().astype(np.uint8))).hex()
 
 
 def soft_loss(student: Tensor, target: Tensor) -> Tensor:
@@ -107,22 +118,19 @@ def main() -> None:
     split, model = load_reviews(), teacher()
     test = Batches.of(split.test, size=50, max_tokens=LONGEST)
     texts, labels = split.train.texts, split.train.labels
-    found: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
-    first = measure(model, test)  # what agreement is measured against
+    stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+    found: dict[str, Any] = stored.get("rows", {})
 
-    def row(student: SentenceClassifier) -> dict[str, float]:
+    def row(student: SentenceClassifier) -> Run:
         seen = measure(student, test)
-        return {
-            "accuracy": seen.accuracy,
-            "agreement": float((seen.answers == first.answers).float().mean()),
-            "seconds": round(seen.seconds, 2),
-            "megabytes": round(seen.megabytes, 1),
-        }
+        size, seconds = round(seen.megabytes, 1), round(seen.seconds, 2)
+        return {"answers": as_bits(seen.answers), "seconds": seconds, "megabytes": size}
 
     def save() -> None:
-        FILE.write_text(json.dumps(found, indent=1) + "\n")
+        labels = as_bits(torch.tensor(split.test.labels))
+        FILE.write_text(json.dumps({"labels": labels, "rows": found}, indent=1) + "\n")
 
-    def keep(name: str, make: Callable[[int], dict[str, float]], seeds: tuple[int, ...] = SEEDS) -> None:
+    def keep(name: str, make: Callable[[int], Run], seeds: tuple[int, ...] = SEEDS) -> None:
         if name not in found and (not sys.argv[1:] or name in sys.argv[1:]):
             found[name] = [make(seed) for seed in seeds]
             save()
@@ -130,8 +138,8 @@ def main() -> None:
             print(name, one, flush=True)
 
     def trained(layers: tuple[int, ...], how: str, random: bool = False, count: int = REVIEWS, epochs: int = EPOCHS,
-                in_int8: bool = False) -> Callable[[int], dict[str, float]]:  # fmt: skip
-        def make(seed: int) -> dict[str, float]:
+                in_int8: bool = False) -> Callable[[int], Run]:  # fmt: skip
+        def make(seed: int) -> Run:
             torch.manual_seed(seed)
             started = time.process_time()
             chosen = torch.randperm(len(texts))[:count].tolist()
@@ -142,8 +150,7 @@ def main() -> None:
             spent = round(time.process_time() - started, 1)
             measured = {**row(student), "training": spent}
             if in_int8:
-                again = row(quantised(student))
-                measured |= {"int8 accuracy": again["accuracy"], "int8 agreement": again["agreement"]}
+                measured["int8 answers"] = row(quantised(student))["answers"]
             return measured
 
         return make

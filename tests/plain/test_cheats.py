@@ -69,8 +69,7 @@ def test_of_cheats_with_a_test_of_their_own_those_alone_pay_that_say_why(tmp_pat
     earned = ours([cheat for _, _, cheat in ALONE], tmp_path / "course", *(target for _, target, _ in ALONE))
 
     def points(student: str, target: Target) -> float:
-        names = [target.id, *(f"{target.id}_{number}" for number, _ in enumerate(target.more, 1))]
-        return sum((earned[student] or {}).get(name, 0) for name in names)
+        return sum((earned[student] or {}).get(name, 0) for name in target.cells)
 
     paid = [target.id for _, target, cheat in ALONE if points(cheat.id, target) > points(WRONG, target)]
     assert [name for name in paid if name not in {target.id for _, target, _ in ALONE if target.own}] == []

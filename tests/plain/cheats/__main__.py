@@ -18,8 +18,8 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.model.course import Course
 from autograder.model.verdict import read
-from tests.plain.cheats.cheat import ALONE, BY_ID, CHEATS, Cheat, Target
-from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_course
+from tests.plain.cheats.cheat import ALONE, BY_ID, CHEATS, TARGETS, Cheat, Target
+from tests.plain.cheats.course import ASSIGNMENT, RIGHT, SECRET, WRONG, make_course, students
 from tools.bench.courses import environment
 
 #: Seconds that a cell has here: some cheats never end.
@@ -60,12 +60,16 @@ def stock(cheats: Sequence[Cheat], folder: Path) -> dict[str, dict[str, float] |
 
 
 def ours(cheats: Sequence[Cheat], folder: Path, *exercises: Target) -> dict[str, dict[str, float] | None]:
-    """exercises: one in each notebook, in the place of those that many cheats attack."""
-    course = make_course(folder, cheats, exercises, 0) if exercises else make_course(folder, cheats)
-    grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2", "--time-limit", str(LIMIT))
+    """exercises: each cheat's own, in the place of those that many attack. Student or cheat -> its submission's points."""
+    course = make_course(folder, cheats, exercises or TARGETS)
+    (folder / "course.toml").write_text(f"[limits]\ncell_seconds = {LIMIT}\nsubmission_seconds = {100 * LIMIT}\n")
+    grade(course, "autograder.cli", "grade", ASSIGNMENT, "--workers", "2")
     grade(course, "autograder.cli", "feedback", ASSIGNMENT)
     grade(course, "autograder.cli", "report", ASSIGNMENT)
-    return {student: points(course, student) for student in (RIGHT, WRONG, *(cheat.id for cheat in cheats))}
+    found = {student: points(course, student) for student in (RIGHT, WRONG)}
+    for student, theirs in students(cheats, exercises or TARGETS).items():
+        found |= dict.fromkeys((cheat.id for cheat in theirs), points(course, student))
+    return found
 
 
 def leaks(course_folder: Path) -> dict[str, list[str]]:
@@ -86,13 +90,15 @@ def row(cheat: Cheat, by_stock: str, here: str) -> list[str]:
 
 def alone(chosen: Sequence[tuple[str, Target, Cheat]], folder: Path) -> None:
     """Print points of a right answer, an honest wrong one and the cheat, and what is said of the cheat."""
-    earned = ours([cheat for _, _, cheat in chosen], folder, *(target for _, target, _ in chosen))
+    cheats, exercises = [cheat for _, _, cheat in chosen], [target for _, target, _ in chosen]
+    earned = ours(cheats, folder, *exercises)
+    student = {cheat.id: name for name, theirs in students(cheats, exercises).items() for cheat in theirs}
     print("| kind | id | what it tries | right | wrong | cheat | what is said |\n|---|---|---|---|---|---|---|")
     for kind, target, cheat in chosen:
-        (path,) = (folder / "autograded" / cheat.id).glob("*/verdicts.json")
-        cells = [one for book in read(path).notebooks for one in book.cells if one.max_points]
-        names = [one.cell for one in cells if one.cell.startswith(target.id)]
-        found = [sum((earned[student] or {}).get(name, 0) for name in names) for student in (RIGHT, WRONG, cheat.id)]
+        (path,) = (folder / "autograded" / student[cheat.id]).glob("*/verdicts.json")
+        cells = [one for book in read(path).notebooks for one in book.cells if one.cell in target.cells]
+        names = [one.cell for one in cells]
+        found = [sum((earned[who] or {}).get(name, 0) for name in names) for who in (RIGHT, WRONG, cheat.id)]
         why = " ".join(one.refused or "by a person" for one in cells if one.offered is not None)
         how = why or ("the assert's own affair" if target.own else "PAYS") if found[2] > found[1] else why
         print(f"| {kind} | {target.id} | {cheat.tries} | {found[0]:g} | {found[1]:g} | {found[2]:g} | {how} |")

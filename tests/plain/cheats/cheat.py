@@ -80,6 +80,11 @@ class Target:
     own: str = ""
 
     @property
+    def cells(self) -> list[str]:
+        """The ids of its test cells."""
+        return [self.id, *(f"{self.id}_{number}" for number, _ in enumerate(self.more, 1))]
+
+    @property
     def tests(self) -> list[tuple[str, float]]:
         """Each test cell and its points."""
         return [(f"{self.visible}\n{self.hidden}", self.points), *((test, self.points) for test in self.more)]

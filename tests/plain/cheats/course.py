@@ -1,7 +1,7 @@
-"""A course with every exercise that is cheated at, a few in each notebook, and a class in which everybody cheats once."""
+"""A course with every exercise that is cheated at, a few in each notebook, and a class in which all but two cheat."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -17,18 +17,27 @@ ASSIGNMENT = "cheats"
 #: Students who do not cheat: all right, all wrong.
 RIGHT, WRONG = "right", "wrong"
 SECONDS = 15
+#: Exercises in each notebook.
+EACH = 3
 #: Stands in every hidden test, and so on no page that a student gets.
 SECRET = "SECRET of"
 
 CONFIG = f"c = get_config()\nc.CourseDirectory.course_id = 'plain'\nc.Execute.timeout = {SECONDS}\n"
 
 
-def make_course(root: Path, cheats: Iterable[Cheat], exercises: Sequence[Target] = TARGETS, beside: int = 2) -> Course:
-    """The course, released by stock nbgrader, with one submission for each cheat and those of ``RIGHT`` and ``WRONG``.
+def students(cheats: Sequence[Cheat], exercises: Sequence[Target] = TARGETS) -> dict[str, list[Cheat]]:
+    """Who hands in which cheats: one each, or, where each has an exercise of its own, one in each notebook."""
+    if exercises is TARGETS:
+        return {cheat.id: [cheat] for cheat in cheats}
+    return {f"cheats_{first}": list(cheats[first::EACH]) for first in range(min(EACH, len(cheats)))}
 
-    Who cheats hands in one notebook: exercises beside the attacked one are there to be hit.
+
+def make_course(root: Path, cheats: Sequence[Cheat], exercises: Sequence[Target] = TARGETS) -> Course:
+    """The course, released by stock nbgrader, with the cheats' submissions and those of ``RIGHT`` and ``WRONG``.
+
+    Exercises beside the attacked one are there to be hit.
     """
-    notebooks = {str(at): exercises[at : at + beside + 1] for at in range(0, len(exercises), beside + 1)}
+    notebooks = {str(at): exercises[at : at + EACH] for at in range(0, len(exercises), EACH)}
     wrong = {target.id: target.wrong for target in exercises}
     source = root / "source" / ASSIGNMENT
     source.mkdir(parents=True)
@@ -42,9 +51,11 @@ def make_course(root: Path, cheats: Iterable[Cheat], exercises: Sequence[Target]
     right = {target.id: target.right for target in exercises}
     for student, given in {RIGHT: right, WRONG: wrong}.items():
         _hand_in(root, student, {name: _submission(notebook, given) for name, notebook in released.items()}, {})
-    for cheat in cheats:
-        (name,) = (name for name, targets in notebooks.items() if cheat.target in {target.id for target in targets})
-        _hand_in(root, cheat.id, {name: _cheating(released[name], cheat, wrong)}, cheat.files)
+    place = {target.id: name for name, targets in notebooks.items() for target in targets}
+    for student, theirs in students(cheats, exercises).items():
+        given = {place[cheat.target]: _cheating(released[place[cheat.target]], cheat, wrong) for cheat in theirs}
+        assert len(given) == len(theirs)  # each has a kernel of its own
+        _hand_in(root, student, given, {name: text for cheat in theirs for name, text in cheat.files.items()})
     return Course(root)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
@@ -114,13 +114,12 @@ def accuracy(make: Make, variant: Variant, task: Task, seed: int) -> float:
 
 
 def table(make: Make, tasks: Sequence[Task], seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> str:
-    """A line for each variant: mean accuracy over the seeds and its standard deviation, in %, for each task."""
-    lines = [f"{'':22}" + "".join(f"{task.name:>16}" for task in tasks)]
+    """A line for each variant: for each task accuracies in %, the mean over the seeds and each of them."""
+    lines = [f"{'':22}" + "".join(f"{task.name:<30}" for task in tasks).rstrip()]
     for variant in variants:
         cells = []
         for task in tasks:
             found = [100 * accuracy(make, variant, task, seed) for seed in seeds]
-            spread = stdev(found) if len(found) > 1 else 0.0
-            cells.append(f"{mean(found):9.1f} ± {spread:4.1f}")
-        lines.append(f"{variant.name:22}" + "".join(cells))
+            cells.append(f"{f'{mean(found):.1f}: ' + ', '.join(f'{one:.1f}' for one in found):<30}")
+        lines.append(f"{variant.name:22}" + "".join(cells).rstrip())
     return "\n".join(lines)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,6 @@ from course import pretrained
 from course.parts import ReadyClassifier
 from course.reviews import Batches
 
-#: The reviews that the stored models were measured on.
-TESTED = 1000
 STORED = Path(__file__).parent / "data" / "distilbert_lab"
 
 
@@ -84,8 +81,25 @@ def stored(name: str) -> Any:
     return json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """The mean of several runs, and its standard error; of one run, that of a share of ``TESTED`` reviews"""
-    runs = torch.tensor(values, dtype=torch.double)
-    mean = float(runs.mean())
-    return mean, float(runs.std() / len(runs) ** 0.5) if len(runs) > 1 else (mean * (1 - mean) / TESTED) ** 0.5
+@dataclass(frozen=True)
+class Run:
+    """One stored model. ``in_int8``: its answers with matrices of whole numbers, where they were asked for."""
+
+    answers: Tensor  # (reviews,) 0 or 1
+    in_int8: Tensor | None
+    seconds: float  # processor time
+    megabytes: float  # of the parameters
+
+
+def distilled() -> tuple[Tensor, dict[str, list[Run]]]:
+    """The test reviews' labels (reviews,), and the runs of each way to make a small model."""
+
+    def classes(digits: str) -> Tensor:
+        return torch.tensor([int(bit) for byte in bytes.fromhex(digits) for bit in f"{byte:08b}"])
+
+    def run(kept: dict[str, Any]) -> Run:
+        in_int8 = classes(kept["int8 answers"]) if "int8 answers" in kept else None
+        return Run(classes(kept["answers"]), in_int8, kept["seconds"], kept["megabytes"])
+
+    table = stored("distilled")
+    return classes(table["labels"]), {name: list(map(run, runs)) for name, runs in table["rows"].items()}

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
@@ -169,18 +169,17 @@ def table(
     count: int = N_LABELS,
     tested: int = N_TEST,
 ) -> str:
-    """A line for each variant: mean accuracy over several draws of labelled reviews ± its standard error, in %.
+    """A line for each variant: accuracies in %, the mean over several draws of labelled reviews and each of them.
 
     count: labels in a draw; tested: on how many sentences.
     """
     known = first(split.train, N_TRAIN)
     test = renamed(encoded(first(split.test, tested), size=50))
-    lines = [f"{count} labels, {len(seeds)} draws   accuracy in %"]
+    lines = [f"{count} labels            accuracy in %: mean of {len(seeds)} draws, and each of them"]
     for variant in variants:
         found = []
         for seed in seeds:
             train = renamed(encoded(draw(known, count, seed), size=20, seed=seed))
             found.append(100 * accuracy(variant, train, test, seed))
-        error = stdev(found) / len(found) ** 0.5 if len(found) > 1 else 0.0
-        lines.append(f"{variant.name:24}{mean(found):6.1f} ± {error:.1f}")
+        lines.append(f"{variant.name:24}{mean(found):6.1f}: {', '.join(f'{one:.1f}' for one in found)}")
     return "\n".join(lines)

@@ -69,6 +69,16 @@ def _read(name: str) -> Reviews:
 # --- batches ----------------------------------------------------------------------------------------------------------
 
 
+def over_reviews(hits: Tensor) -> tuple[float, float]:
+    """hits (reviews,), 1 where one model is right and else 0 -> its accuracy p, and √(p(1 - p)/n), the error of p"""
+    return float(hits.mean()), float(hits.std(correction=0)) / len(hits) ** 0.5
+
+
+def paired(hits: Tensor, others: Tensor) -> tuple[float, float]:
+    """Two models' hits (reviews,) on the same reviews -> by how much the first is better, and the error of that"""
+    return over_reviews(hits - others)
+
+
 @dataclass(frozen=True)
 class Batches:
     """Reviews as tensors, batch by batch: ``input_ids`` (batch, tokens), padded with 0, and ``labels`` (batch,).

@@ -24,8 +24,8 @@ from course.reviews import Batches, load_reviews
 SEEDS = (0, 1, 2)
 REVIEWS, EPOCHS, RATE, TEMPERATURE, LONGEST = 1920, 2, 1e-4, 2.0, 64
 FILE = STORED / "distilled.json"
-#: A review's ids -> the teacher's logits and vectors
-ANSWERED: dict[tuple[int, ...], tuple[Tensor, Tensor]] = {}
+#: A review's ids -> the teacher's logits
+ANSWERED: dict[tuple[int, ...], Tensor] = {}
 
 
 #: What is kept of one run: its answers, and what it took.
@@ -42,50 +42,32 @@ def soft_loss(student: Tensor, target: Tensor) -> Tensor:
     return TEMPERATURE**2 * F.kl_div(logs, wanted, reduction="batchmean", log_target=True)
 
 
-def hidden_loss(student: Tensor, target: Tensor, ids: Tensor) -> Tensor:
-    return 1 - F.cosine_similarity(student, target, dim=-1)[ids != 0].mean()
-
-
-def of_layers(model: SentenceClassifier, layers: tuple[int, ...], random: bool = False) -> SentenceClassifier:
+def of_layers(model: SentenceClassifier, layers: tuple[int, ...]) -> SentenceClassifier:
     student = copy.deepcopy(model)
     student.layers = nn.ModuleList(student.layers[i] for i in layers)
-    if random:
-        for module in student.layers.modules():
-            if isinstance(module, nn.Linear):
-                module.weight.data.normal_(0, 0.02)
-                module.bias.data.zero_()
     return student
 
 
-def asked(model: SentenceClassifier, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """The teacher's logits and vectors, padded with 0; kept for the next time."""
+def asked(model: SentenceClassifier, ids: Tensor) -> Tensor:
+    """The teacher's logits; kept for the next time."""
     rows = [tuple(row[row != 0].tolist()) for row in ids]
     new = [i for i, row in enumerate(rows) if row not in ANSWERED]
     if new:
         with torch.no_grad():
-            logits, states = model(ids[new])
-        for i, answer, state in zip(new, logits, states, strict=True):
-            ANSWERED[rows[i]] = answer, state[: len(rows[i])].clone()
-    kept = [ANSWERED[row] for row in rows]
-    states = nn.utils.rnn.pad_sequence([state for _, state in kept], batch_first=True)
-    return torch.stack([logits for logits, _ in kept]), states
+            logits, _ = model(ids[new])
+        ANSWERED.update({rows[i]: answer for i, answer in zip(new, logits, strict=True)})
+    return torch.stack([ANSWERED[row] for row in rows])
 
 
-def train(student: SentenceClassifier, model: SentenceClassifier, data: Batches, epochs: int, how: str) -> None:
+def train(student: SentenceClassifier, model: SentenceClassifier, data: Batches, how: str) -> None:
     optimizer = torch.optim.AdamW(student.parameters(), lr=RATE)
-    total = epochs * len(data)
+    total = EPOCHS * len(data)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / total)
     student.train()
-    for epoch in range(epochs):
+    for epoch in range(EPOCHS):
         for ids, labels in data.epoch(epoch):
-            logits, hidden = student(ids)
-            if how == "hard":
-                loss = F.cross_entropy(logits, labels)
-            else:
-                wanted, states = asked(model, ids)
-                loss = soft_loss(logits, wanted)
-                if how == "soft + hidden":
-                    loss = loss + hidden_loss(hidden, states, ids)
+            logits, _ = student(ids)
+            loss = F.cross_entropy(logits, labels) if how == "hard" else soft_loss(logits, asked(model, ids))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -137,16 +119,15 @@ def main() -> None:
         for one in found.get(name, []):
             print(name, one, flush=True)
 
-    def trained(layers: tuple[int, ...], how: str, random: bool = False, count: int = REVIEWS, epochs: int = EPOCHS,
-                in_int8: bool = False) -> Callable[[int], Run]:  # fmt: skip
+    def trained(layers: tuple[int, ...], how: str, in_int8: bool = False) -> Callable[[int], Run]:
         def make(seed: int) -> Run:
             torch.manual_seed(seed)
             started = time.process_time()
-            chosen = torch.randperm(len(texts))[:count].tolist()
+            chosen = torch.randperm(len(texts))[:REVIEWS].tolist()
             few = type(split.train)([texts[i] for i in chosen], [labels[i] for i in chosen])
             data = Batches.of(few, size=32, seed=seed, max_tokens=LONGEST)
-            student = of_layers(model, layers, random)
-            train(student, model, data, epochs, how)
+            student = of_layers(model, layers)
+            train(student, model, data, how)
             spent = round(time.process_time() - started, 1)
             measured = {**row(student), "training": spent}
             if in_int8:
@@ -158,9 +139,7 @@ def main() -> None:
     keep("teacher, 6 layers", lambda seed: row(model), (0,))
     keep("layers 0, 3, untrained", lambda seed: row(of_layers(model, (0, 3))), (0,))
     keep("layers 0, 3: soft", trained((0, 3), "soft", in_int8=True))
-    keep("layers 0, 3: soft + hidden", trained((0, 3), "soft + hidden"))
     keep("layers 0, 3: hard labels", trained((0, 3), "hard"))
-    keep("layers 0, 3: hard, 200 labels", trained((0, 3), "hard", count=200, epochs=17))
     keep("layers 1, 3, 5: soft", trained((1, 3, 5), "soft"))
     if not sys.argv[1:] or "seconds" in sys.argv[1:]:
         time_side_by_side(found, [model, of_layers(model, (0, 3)), of_layers(model, (1, 3, 5))], test)

@@ -79,6 +79,6 @@ def _panels(array: Array, tokens: Sequence[str], titles: Sequence[str]) -> Figur
         axes.set_xlabel("key" if lowest else "", fontsize=9)
         axes.set_ylabel("query" if leftmost else "", fontsize=9)
     bar = figure.colorbar(image, ax=grid, shrink=0.7, aspect=40, pad=0.015)
-    bar.set_label("attention weight", fontsize=9)
+    bar.set_label("attention weight (brightness: its square root)", fontsize=9)
     bar.ax.tick_params(labelsize=8)
     return described(figure, attention_text(array, labels, titles))

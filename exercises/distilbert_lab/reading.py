@@ -1,31 +1,36 @@
-"""Which rows of the stored table differ by more than two standard errors of the difference."""
+"""Which rows of the stored table differ by more than two paired standard errors, with every seed."""
 
 from __future__ import annotations
 
 from .._choices import statements
-from ._stored import mean_and_error, stored
+from ._stored import bits, stored
 
-#: Two rows of the table, and the column of each.
+SOFT = "layers 0, 3: soft"
+#: Two rows of the table, and which answers of each. A row with one run is compared with every run of the other.
 PAIRS = [
-    (("layers 0, 3: soft", "accuracy"), ("layers 0, 3, untrained", "accuracy")),
-    (("layers 0, 3: soft", "accuracy"), ("layers 0, 3: soft", "int8 accuracy")),
-    (("teacher, 6 layers", "accuracy"), ("layers 0, 3: soft", "accuracy")),
-    (("layers 0, 3: soft", "accuracy"), ("layers 0, 3: hard labels", "accuracy")),
+    ((SOFT, "answers"), ("layers 0, 3, untrained", "answers")),
+    ((SOFT, "answers"), (SOFT, "int8 answers")),
+    (("teacher, 6 layers", "answers"), (SOFT, "answers")),
+    ((SOFT, "answers"), ("layers 0, 3: hard labels", "answers")),
 ]
 
 
 def _question(*pair: tuple[str, str]) -> tuple[str, dict[str, str]]:
     """The right choice, and why the other one is wrong."""
-    (a, a_error), (b, b_error) = (
-        mean_and_error([run[column] for run in stored("distilled")[row]]) for row, column in pair
-    )
-    apart, bound = abs(a - b), 2 * (a_error**2 + b_error**2) ** 0.5
-    right, other = ("differ", "noise") if apart > bound else ("noise", "differ")
-    return right, {
-        other: f"the means are {apart:.3f} apart, and two standard errors of the difference are {bound:.3f}."
-    }
+    table = stored("distilled")
+    labels = bits(table["labels"])
+    first, second = ([bits(run[kind]) == labels for run in table["rows"][row]] for row, kind in pair)
+    runs = max(len(first), len(second))
+    apart = [
+        a.astype(int) - b for a, b in zip(first * (runs // len(first)), second * (runs // len(second)), strict=True)
+    ]
+    shares = [(float(one.mean()), 2 * float(one.std()) / len(one) ** 0.5) for one in apart]
+    beyond = {(mean > 0) - (mean < 0) if abs(mean) > bound else 0 for mean, bound in shares}
+    right, other = ("differ", "noise") if beyond in ({1}, {-1}) else ("noise", "differ")
+    means, bounds = ", ".join(f"{mean:+.3f}" for mean, _ in shares), ", ".join(f"{bound:.3f}" for _, bound in shares)
+    return right, {other: f"with the three seeds the accuracies differ by {means}, and two paired errors are {bounds}."}
 
 
-QUESTIONS = {" and ".join(f"{row} ({column})" for row, column in pair): _question(*pair) for pair in PAIRS}
+QUESTIONS = {" and ".join(f"{row} ({kind})" for row, kind in pair): _question(*pair) for pair in PAIRS}
 
 EXERCISE = statements("reading", QUESTIONS)

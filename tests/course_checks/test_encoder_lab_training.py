@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import torch
 
 from course import encoder_parts
 from course.check import encoder_lab as check
+from course.reviews import paired
 from tests.claims.texts import numbers, printed_numbers, says
 from tests.grading import ROOT, assignment, without_markers
 
@@ -102,8 +102,8 @@ def test_the_hooks_weights_are_those_that_the_model_used(beside: Any, monkeypatc
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, float], list[float], dict[str, Any]]]:
-    """For each seed: the accuracies, the numbers that the measures print, and the notebook's names."""
+def trained(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Any], list[float], dict[str, Any]]]:
+    """For each seed: the hits of each model, the numbers that the measures print, and the notebook's names."""
     before, found = Path.cwd(), []
     folder = tmp_path_factory.mktemp("own")
     (folder / "models.py").write_text(MODELS, encoding="utf-8")
@@ -115,7 +115,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, fl
         for seed in SEEDS:
             space["own"] = space["new_model"](seed)
             run(*TRAINING[3:], "own-weights", space=space)
-            found.append((dict(space["rows"]), printed_numbers(run("own-measures", space=space)), dict(space)))
+            found.append((dict(space["right"]), printed_numbers(run("own-measures", space=space)), dict(space)))
     finally:
         os.chdir(before)
         if inputs is not None:
@@ -130,8 +130,8 @@ def test_the_own_model_learns_and_does_not_beat_the_bag_of_words(trained: Any) -
     model, bag = numbers(
         NOTEBOOK, "own-accuracy-notice", "the course's solution scored about # %, and the bag of words # %"
     )
-    assert [round(100 * rows["bag of words"]) for rows, _, _ in trained] == [bag] * len(SEEDS)
-    own = [100 * rows["your model"] for rows, _, _ in trained]
+    assert [round(100 * float(hits["bag of words"].mean())) for hits, _, _ in trained] == [bag] * len(SEEDS)
+    own = [100 * float(hits["your model"].mean()) for hits, _, _ in trained]
     assert all(abs(accuracy - model) < 2 for accuracy in own), own
     assert sum(own) / len(own) < bag
 
@@ -142,12 +142,11 @@ def test_the_order_of_the_words_is_worth_nothing_to_it(trained: Any) -> None:
     says(
         NOTEBOOK,
         "own-accuracy-notice",
-        "Shuffled words change the model's accuracy by about one standard error at most",
+        "Shuffled words change the model's accuracy by about one paired error at most",
     )
-    for rows, _, _ in trained:
-        share = rows["your model"]
-        error = math.sqrt(share * (1 - share) / 1000)
-        assert abs(rows["your model, words shuffled"] - share) < 1.25 * error
+    for hits, _, _ in trained:
+        apart, error = paired(hits["your model, words shuffled"], hits["your model"])
+        assert abs(apart) < 1.25 * error
 
 
 @pytest.mark.slow

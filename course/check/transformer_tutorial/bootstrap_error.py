@@ -38,7 +38,7 @@ def bootstrap_error(function: Callable[[Tensor, int], Any], accuracy: float | No
     if accuracy is not None and n:
         own = torch.zeros(n)
         own[: round(accuracy * n)] = 1
-        print(f"  Your model: {accuracy:.1%} ± {_called(function, own):.1%}, measured on {n:,} sentences.")
+        print(f"  Your model: {accuracy:.1%} ± {_called(function, own):.1%} over reviews, measured on {n:,}.")
 
 
 def _called(function: Callable[[Tensor, int], Any], hits: Tensor) -> float:

@@ -7,8 +7,6 @@ run), :meth:`StoredCase.compare` writes the answers there as safetensors for the
 instructor's own Jupyter) it asks the judge on the spot and raises ``AssertionError``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,5 @@
 """An assignment as the instructor wrote it: notebooks with solutions and hidden tests, and as students got them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -62,7 +60,7 @@ class Assignment:
     @classmethod
     def open(
         cls, root: Path | Course, name: str, release: Path | None = None, generated: Generated | None = None
-    ) -> Assignment:
+    ) -> "Assignment":
         """Raises NeverReleased, or GradingError where there is no such assignment or a notebook cannot be read.
 
         release: where the students' notebooks lie as long as they are not in their place; ``generated``: the tests
@@ -82,7 +80,7 @@ class Assignment:
         return replace(opened, release=released, calibration=calibration)
 
     @classmethod
-    def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> Assignment:
+    def unreleased(cls, course: Course, name: str, generated: Callable[[], Generated] | None = None) -> "Assignment":
         """An assignment before its release. Raises GradingError where there is no such assignment.
 
         generated: the tests that nbgrader made, for notebooks that ask for some.

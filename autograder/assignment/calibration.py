@@ -4,8 +4,6 @@ It is kept for one version of the source, in ``.autograder/calibration/``, in a 
 what reached each test from the solution, and is as secret as hidden tests are.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ Browsers, mail programs and Windows rename files, and students work in copies. A
 another name is taken, with a note; where two could be meant, or the work lies in a text beside it, a person decides.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

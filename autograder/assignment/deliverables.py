@@ -3,8 +3,6 @@
 ``source/<assignment>/models.py`` holds the instructor's version, with nbgrader's markers around what students write.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path

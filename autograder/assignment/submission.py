@@ -1,7 +1,5 @@
 """A submission as it lies on disk: raw bytes of the files that the assignment names, none of them looked into yet."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping

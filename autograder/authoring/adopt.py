@@ -1,7 +1,5 @@
 """``autograder adopt``: what a course that was made with nbgrader alone gets added, and nothing else of it changes."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import json

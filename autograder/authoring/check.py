@@ -1,7 +1,5 @@
 """Everything that an author must know of an assignment before students get it: its exercises, answer by answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -51,7 +49,7 @@ class ExerciseCheck:
     accepted: tuple[tuple[Finding, str], ...] = ()
     message: str = ""
 
-    def accepting(self, accepted: Accepted) -> ExerciseCheck:
+    def accepting(self, accepted: Accepted) -> "ExerciseCheck":
         """The same, with what is accepted apart."""
         found = (*self.problems, *self.doubts)
         meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)

@@ -1,7 +1,5 @@
 """``autograder init``: a folder with a course that works, with one small exercise in it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -5,8 +5,6 @@ solution, or a wrong one that is right by chance. What chance did, another draw 
 keeps how many draws were of no use.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What ``autograder new`` is asked for: ``ASSIGNMENT[/NOTEBOOK][/EXERCISE]``, read and checked."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from dataclasses import dataclass

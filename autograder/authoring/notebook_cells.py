@@ -1,7 +1,5 @@
 """The cells of a new exercise, in a new notebook or after the last exercise of one that exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ Both lie in the package that course.toml names under ``checks``. Public cases ar
 everybody knows; another exam changes none of them.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Running the solution with the patches of its known mistakes, on the cases that ``autograder references`` draws."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

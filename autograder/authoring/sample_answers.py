@@ -1,7 +1,5 @@
 """Comparing what became of a sample answer with what its author says it deserves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

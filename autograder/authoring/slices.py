@@ -1,7 +1,5 @@
 """Which cells of a notebook an exercise needs: those that bind a name which a later needed cell uses."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from functools import lru_cache

@@ -3,8 +3,6 @@
 What is left to fill in stands behind the word ``STUB:``; :mod:`autograder.release.verify` finds it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Only the cells that the changed ones can influence are run. What testers, time l
 where submissions are graded.
 """
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import deque
@@ -85,7 +83,7 @@ class Trials:
         solved = {name: self.solutions[name].encode() for name in assignment.deliverables}
         self._files = {**assignment.files, **assignment.solutions, **solved}
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> "Trials":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

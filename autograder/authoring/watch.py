@@ -1,7 +1,5 @@
 """``autograder references --watch``: what an exercise's answers get, right, wrong and untouched, once it is saved."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress

@@ -1,7 +1,5 @@
 """What is said about one graded submission, before it takes the form of a file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ class ExerciseOutcome:
     max_points: float
     text: str
     seconds: float
-    visible: VisibleCheck | None
+    visible: "VisibleCheck | None"
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def _ungradable(verdict: SubmissionVerdict) -> str:
     return " ".join(found).removesuffix(".")
 
 
-def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: Words) -> ExerciseOutcome:
+def _exercise(verdict: CellVerdict, judged: bool, executed: NotebookNode | None, words: "Words") -> ExerciseOutcome:
     visible = None
     if judged and verdict.status not in ("infrastructure", "ungradable"):
         seen = visible_check(executed, verdict)

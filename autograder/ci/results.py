@@ -1,7 +1,5 @@
 """The three files about one submission: ``results.json`` for Gradescope, JUnit XML, a summary for GitHub."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

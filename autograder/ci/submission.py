@@ -1,7 +1,5 @@
 """One folder through the grader's stages, with nothing kept: no gradebook, no journal, no ``submitted/``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The folder ``autograded/<student>/<assignment>/``: notebooks, ``verdicts.json`` and the log of one submission."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -8,8 +8,6 @@ A class may be large: what is kept in memory of a line is where in the file it b
 asked for.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """One run at a time for each assignment: two would write the same folders and the same rows."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Whoever handed in something new is left to ``autograder grade``: here only the g
 changed, so nobody is to lose points by it unless the instructor says so.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from collections.abc import Iterator, Mapping

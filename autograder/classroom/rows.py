@@ -1,7 +1,5 @@
 """The rows of the table that ``autograder grade`` prints: from a verdict, and from the results that count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The pipeline over a class: who is to be graded, by whom, and one writer for everything that is kept."""
 
-from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -68,7 +66,7 @@ logger = logging.getLogger(__name__)
 def grade_class(
     course: Course,
     order: GradingOptions,
-    report: Report = lambda progress: None,
+    report: "Report" = lambda progress: None,
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
@@ -131,7 +129,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, start: _Start | None) -> list[Row]:
+    def grade(self, students: list[str], report: "Report", start: "_Start | None") -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -155,7 +153,7 @@ class _Run:
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
         return self._table(students)
 
-    def _done(self, todo: list[Job], start: _Start | None) -> Iterator[JobResult]:
+    def _done(self, todo: list[Job], start: "_Start | None") -> Iterator[JobResult]:
         """First whom an earlier run does for, then all others."""
         left = [job for job in todo if job.student not in self._judge]
         again = [replace(job, rewrite=self._judge[job.student]) for job in todo if job.student in self._judge]
@@ -332,7 +330,7 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _results(course: Course, todo: list[Job], order: GradingOptions, start: _Start | None) -> Iterator[JobResult]:
+def _results(course: Course, todo: list[Job], order: GradingOptions, start: "_Start | None") -> Iterator[JobResult]:
     if not todo:
         return
     if order.scheduler:

@@ -2,8 +2,6 @@
 test that may be wrong; and names in a list that are nobody's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
 

@@ -1,7 +1,5 @@
 """Where an assignment stands: released or stale, handed in, graded, to be read, late. Reads, never grades."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace

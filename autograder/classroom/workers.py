@@ -4,8 +4,6 @@ Local workers share one warm fork server; a Dask worker (``dask_workers``) keeps
 takes down only what it was doing, and that is done again, alone, by another.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import platform

@@ -1,7 +1,5 @@
 """One student's files, put aside one by one: which are wanted, which of two counts, and what is said of the others."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Both may be the LMS's own table: Moodle's grading worksheet, Canvas's export of the gradebook.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping

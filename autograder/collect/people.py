@@ -4,8 +4,6 @@ A person chooses the names of their files, and on some servers their own name. S
 its whole name can be read in one way; :func:`owners` says of every other file why nobody has it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What would be written where: everything is read, and put aside on disk, before anybody is asked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections import defaultdict

@@ -5,8 +5,6 @@ its API says of the person (login, address, and in Moodle's worksheet the full n
 the course, but only where nobody on the roster could be meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

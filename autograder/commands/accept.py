@@ -1,7 +1,5 @@
 """``autograder accept STUDENT ASSIGNMENT EXERCISE``: give the points of a test that waits for a word."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Annotated
 

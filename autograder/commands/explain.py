@@ -1,7 +1,5 @@
 """``autograder explain STUDENT ASSIGNMENT EXERCISE``: what came and what was expected, for an appeal."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -68,7 +66,7 @@ def run(
     return 0
 
 
-def _tell(output: Output, student: str, found: Explanation, accepted: str) -> None:
+def _tell(output: Output, student: str, found: "Explanation", accepted: str) -> None:
     verdict = found.verdict
     earned = "–" if verdict.points is None else f"{verdict.points:g}"
     output.say("For the instructor alone: this shows expected answers.")
@@ -97,7 +95,7 @@ def _tell_text(output: Output, title: str, text: str) -> None:
     output.say("\n".join(f"    {line}".rstrip() for line in paragraph(text).split("\n")))
 
 
-def _tell_case(output: Output, case: ExplainedCase) -> None:
+def _tell_case(output: Output, case: "ExplainedCase") -> None:
     output.say(f"\n{case.slug}, case {case.number}")
     for name, about in case.inputs.items():
         output.say(f"  in        {name}: {one_line(about)}")

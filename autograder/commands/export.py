@@ -3,8 +3,6 @@
 ``autograder export --total --to FORMAT``: the same for the whole course.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -83,8 +81,8 @@ def run(
 
 
 def _made(
-    course: Course, assignment: str | None, to: Format, columns: Path | None
-) -> tuple[ExportFile, list[str], list[str]]:
+    course: "Course", assignment: str | None, to: Format, columns: Path | None
+) -> "tuple[ExportFile, list[str], list[str]]":
     """The file, what is to be said of it, and the assignments in it: one, or all where none is given."""
     from autograder.exports.formats import make, remarks
     from autograder.exports.total import as_assignment, make_total, total_remarks
@@ -105,7 +103,7 @@ def _made(
     return made, lines, [table.assignment for table in tables]
 
 
-def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
+def _known_as(course: "Course", table: "ResultsTable", to: Format) -> "ResultsTable":
     """The table with the number by which the LMS knows each student."""
     from autograder.exports.matching import known_as
     from autograder.gradebook.roster import roster_of
@@ -117,7 +115,7 @@ def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
     return replace(table, rows=known_as(table.rows, roster))
 
 
-def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
+def send(course: "Course", output: Output, assignment: str, *, yes: bool) -> int:
     """Send grades and feedback pages to Canvas; returns the exit code."""
     from autograder.feedback import write_feedback
     from autograder.gradebook.gather import gather
@@ -154,7 +152,7 @@ def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     return 1 if failed or planned.left_out else code
 
 
-def _show(output: Output, assignment: str, planned: CanvasChanges) -> None:
+def _show(output: Output, assignment: str, planned: "CanvasChanges") -> None:
     table = output.table("student", "id", "score there", "score", "new pages", title=f"{assignment} in Canvas")
     for one in planned.students:
         before = "–" if one.before is None else f"{one.before:g}"

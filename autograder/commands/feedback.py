@@ -1,7 +1,5 @@
 """``autograder feedback ASSIGNMENT``: a page per notebook that a student can read, and the way back to the students."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -88,10 +86,10 @@ def _check_together(to: str | None, out: Path | None, columns: Path | None, clon
 
 def _pack(
     output: Output,
-    course: Course,
-    table: ResultsTable,
+    course: "Course",
+    table: "ResultsTable",
     to: Literal["moodle", "canvas"],
-    pages: Pages,
+    pages: "Pages",
     out: Path | None,
     columns: Path | None,
 ) -> int:
@@ -124,7 +122,7 @@ def _pack(
     return _left_out(output, packed.left_out)
 
 
-def _commit(output: Output, course: Course, assignment: str, pages: Pages, clones: Path) -> int:
+def _commit(output: Output, course: "Course", assignment: str, pages: "Pages", clones: Path) -> int:
     from autograder.gradebook.roster import read_origins
     from autograder.lms.repositories import BRANCH, commit
 

@@ -1,7 +1,5 @@
 """``autograder new ASSIGNMENT[/NOTEBOOK][/EXERCISE]``: the stubs of an exercise."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

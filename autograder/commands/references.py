@@ -1,8 +1,7 @@
 """``autograder references [ASSIGNMENT ...]``: draw the stored cases anew from a seed, with their expected answers."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +12,6 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from autograder.model.course import Course
     from autograder.references.store import References
 
@@ -80,7 +77,7 @@ def run(
     return 1 if left else 0
 
 
-def _require(references: References, assignment: str, wanted: Sequence[str]) -> None:
+def _require(references: "References", assignment: str, wanted: Sequence[str]) -> None:
     from autograder.references import loader
 
     exercises = references.exercises(assignment)
@@ -103,7 +100,7 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _build(output: Output, course: Course, name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
+def _build(output: Output, course: "Course", name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
     """Returns the sample answers that get another name than their author says."""
     from autograder.authoring.draws import draw_named
     from autograder.authoring.packs import write_library

@@ -1,7 +1,5 @@
 """``autograder term new NAME`` and ``autograder term archive``: the end of a term."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

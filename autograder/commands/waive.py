@@ -1,7 +1,5 @@
 """``autograder waive ASSIGNMENT EXERCISE``: let an exercise count in full for everybody, or for nobody."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,7 +54,7 @@ def run(
     return 0
 
 
-def _found(course: Course, assignment: str, exercise: str) -> tuple[str, str]:
+def _found(course: "Course", assignment: str, exercise: str) -> tuple[str, str]:
     """(notebook, cell). Raises GradingError where there is no such exercise, or there are two."""
     from difflib import get_close_matches
 
@@ -83,7 +81,7 @@ def _date(text: str) -> date:
         raise GradingError(f"--date: expected a date such as 2026-11-20, got {text!r}") from None
 
 
-def _table(course: Course, assignment: str) -> ResultsTable:
+def _table(course: "Course", assignment: str) -> "ResultsTable":
     from contextlib import nullcontext
 
     from autograder.gradebook.gather import gather_from
@@ -93,7 +91,7 @@ def _table(course: Course, assignment: str) -> ResultsTable:
         return gather_from(course, assignment, book)
 
 
-def _tell(output: Output, before: ResultsTable, after: ResultsTable) -> None:
+def _tell(output: Output, before: "ResultsTable", after: "ResultsTable") -> None:
     old = {row.student.id: row for row in before.rows}
     table = output.table("student", ">old", ">new")
     changed = 0

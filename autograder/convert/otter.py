@@ -1,7 +1,5 @@
 """A notebook of otter-grader as an nbgrader source notebook, and one line for everything that was not carried over."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

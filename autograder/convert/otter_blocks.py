@@ -4,8 +4,6 @@ The format is that of ``otter assign``: raw cells with YAML delimit blocks, and 
 name and points. A raw cell may also be written as a Markdown cell with an ``otter`` fence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

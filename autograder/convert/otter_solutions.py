@@ -1,7 +1,5 @@
 """Otter's marks in a solution cell (``# SOLUTION``, ``# BEGIN PROMPT``, ``# SEED``) as nbgrader's regions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

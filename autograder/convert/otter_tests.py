@@ -1,7 +1,5 @@
 """Otter's test cells as the asserts of a graded cell of nbgrader, with the points that otter gives each."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -3,8 +3,6 @@
 In a student's kernel the code runs once, watched, and none of its variants; no question keeps which choice is right.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """How an exercise is called that is a function of its own, or a method of a class: by its check as by grading."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from contextlib import suppress

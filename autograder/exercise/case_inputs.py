@@ -4,8 +4,6 @@ Knows no expected value. In a kernel with student code this is, with :mod:`autog
 is used.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from importlib import import_module

@@ -3,8 +3,6 @@
 The questions are data of the exercise (``Exercise.questions``). No message says which choice is right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 No message quotes an expected value: feedback may show every word of it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ The expected answers come from an independent oracle, never from the course's ow
 tested as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -182,7 +180,7 @@ class Mistake:
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 
-    def by(self, *patches: Patch | str) -> Mistake:
+    def by(self, *patches: Patch | str) -> "Mistake":
         """The same mistake, which the exercise's rule recognises, as these patches make it."""
         return replace(self, patches=patches, by_rule=True)
 

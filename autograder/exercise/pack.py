@@ -5,8 +5,6 @@ weights, expected answers, what known mistakes hand over, and as JSON everything
 and so of the solution, there is nothing in it. Those of an assignment lie in one archive, ``<assignment>.zip``.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

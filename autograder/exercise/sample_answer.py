@@ -1,7 +1,5 @@
 """Answers that an author writes down to test an exercise: right ones in many styles, wrong ones with their names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent, indent

@@ -1,7 +1,5 @@
 """Answers that are text: how a text, or a list of texts, travels as an array, and how it is read back with bounds."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What may be handed over, and what an author may expect: how each kind of value is stored."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

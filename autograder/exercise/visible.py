@@ -5,8 +5,6 @@ package: the grader's own where that is installed, else a copy. No hidden case i
 and pass in the same way.
 """
 
-from __future__ import annotations
-
 import dis
 import io
 import os

@@ -7,8 +7,6 @@ the second line is ``    Points Possible``. Without its id in brackets an assign
 clears the score that Canvas holds; a student without a line is left alone, and so is every column that is not there.
 """
 
-from __future__ import annotations
-
 import re
 
 from autograder.errors import GradingError

@@ -1,7 +1,5 @@
 """A class's grades in one of the formats, where the file lies, and what an instructor must know of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from autograder.errors import GradingError

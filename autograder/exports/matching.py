@@ -1,7 +1,5 @@
 """Which line of another system's table is which student. Nobody is matched by a guess: two that fit are none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

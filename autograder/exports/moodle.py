@@ -7,8 +7,6 @@ the maximum. The gradebook's import (docs.moodle.org, "Grade import") maps colum
 username, ID number or email address; there an empty grade means none.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 

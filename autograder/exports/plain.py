@@ -1,7 +1,5 @@
 """For people and their own programs: a CSV file that a spreadsheet opens, and JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

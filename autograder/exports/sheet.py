@@ -6,8 +6,6 @@ cell: where a spreadsheet splits at semicolons, what stands after one begins a c
 :func:`original` takes it back: nothing of a name is lost. Numbers that we write are numbers and stay as they are.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

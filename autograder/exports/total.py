@@ -1,7 +1,5 @@
 """The course total as a file: each assignment for people and programs, one percentage for other systems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from autograder.exports.plain import as_json, person

@@ -1,7 +1,5 @@
 """The notebook's part of the page: nbconvert renders it, an allow-list cleans it, formulas become MathML."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page itself: points on top, then every exercise in words, then the notebook; and its place on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

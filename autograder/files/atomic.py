@@ -1,7 +1,5 @@
 """Files and folders that take their place as a whole: all of it at once, or nothing has changed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

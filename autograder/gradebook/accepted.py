@@ -3,8 +3,6 @@
 The points become a manual grade in nbgrader's gradebook; reason and date are kept in ``.autograder/accepted/``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date

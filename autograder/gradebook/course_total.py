@@ -7,8 +7,6 @@
 4. Dropped is what has the lowest share of its points, late deductions taken off; of equal ones that which weighs most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

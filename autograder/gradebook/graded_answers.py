@@ -9,8 +9,6 @@ The gradebook may be a backup that was put back, with a mark from before the ans
 in the gradebook with every new answer, and it is kept which answer an id is about.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

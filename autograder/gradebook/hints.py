@@ -1,7 +1,5 @@
 """What only a whole class shows about a graded cell: that its test may be wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal

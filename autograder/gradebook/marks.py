@@ -1,7 +1,5 @@
 """Manual grades and comments in nbgrader's gradebook: read, stored in the form of its formgrader, and taken back."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +42,7 @@ class MarkChange:
     after: MarkState
 
     @property
-    def reverse(self) -> MarkChange:
+    def reverse(self) -> "MarkChange":
         return replace(self, before=self.after, after=self.before)
 
 

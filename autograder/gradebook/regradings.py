@@ -1,7 +1,5 @@
 """What ``autograder regrade`` did: a line per submission in ``.autograder/regraded/<assignment>.jsonl``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

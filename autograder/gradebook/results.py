@@ -16,8 +16,6 @@ Results come from the gradebook, where people grade, and from ``verdicts.json``,
 where there is no gradebook.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -177,7 +175,7 @@ class StudentResult:
         """What counts. None while an exercise waits, and for a refused submission."""
         return None if self.points is None or self.deduction is None else total((self.points, -self.deduction))
 
-    def notebook(self, name: str) -> StudentResult:
+    def notebook(self, name: str) -> "StudentResult":
         """The exercises of one notebook alone. Being late is a matter of the whole submission, and left out."""
         own = {key: result for key, result in self.exercises.items() if key[0] == name}
         comments = {key: text for key, text in self.comments.items() if key[0] == name}

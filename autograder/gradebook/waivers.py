@@ -4,8 +4,6 @@
 Verdicts and the gradebook stay as they are, so that a waiver can be taken back.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ There is one writer. nbgrader commits a new student and a new submission by itse
 one transaction, so that nobody reads half of them.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What a tree of processes keeps in files, sockets, pipes and mappings, whether or not these have a name."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -8,8 +8,6 @@ grader's, and no grade at all: whatever is said in one comes over a pipe that is
 was found out by the supervisor itself. No exit code and no signal that a process can give itself leads there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

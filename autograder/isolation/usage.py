@@ -1,7 +1,5 @@
 """What a tree of processes uses, read from ``/proc``: members, threads, memory. Files: :mod:`.open_resources`."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ A message that is malformed, unsigned or not an answer to the request at hand is
 that is larger still costs the connection. What is forged well can only pass for the forger's own output.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import hmac
@@ -59,7 +57,7 @@ class Message:
 class KernelChannels:
     """Shell and iopub of one kernel, each with a watch on its connection, and stdin for code that asks questions."""
 
-    def __init__(self, manager: ForkedKernel | KernelManager, guard: GraderMemoryGuard) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, guard: "GraderMemoryGuard") -> None:
         self._session: Any = manager.session
         self._manager, self._guard, self._memory_bound = manager, guard, guard.bound()
         self.shell = manager.connect_shell(identity=_IDENTITY)

@@ -1,7 +1,5 @@
 """Answers, taken out of a kernel's folder by the trusted side: plain files only, no link anywhere, bounded in size."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

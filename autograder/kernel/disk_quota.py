@@ -1,7 +1,5 @@
 """Place on the disk where kernels have their folders: what each may take of it, and when it ran out for all."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

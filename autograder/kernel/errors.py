@@ -1,7 +1,5 @@
 """What this package raises."""
 
-from __future__ import annotations
-
 
 class InfrastructureError(RuntimeError):
     """The grader's own machinery failed, whatever the submission did: there is no grade yet, and a retry may help."""

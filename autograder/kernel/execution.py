@@ -1,7 +1,5 @@
 """One request to a kernel, from sending to its end, whatever end that is."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

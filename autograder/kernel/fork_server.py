@@ -1,7 +1,5 @@
 """The grader's end of the fork server: a warm process, kept alive, that forks kernels for whoever knows its address."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A kernel that the grader forks for itself: what it needs of ``jupyter_client``'s manager, and no more."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -3,8 +3,6 @@
 It is a tester, which asks for the student's values, or runs a student's notebook of which nobody sees the outputs.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import signal
@@ -61,7 +59,7 @@ class ForkedShell:
         status: Status = "error" if ename else "ok"
         return Finished(status, ename, evalue, finished.seconds, line_that_raised("\n".join(trace)))
 
-    def _listen(self, clock: _Clock, outputs: Outputs, answer: Answer) -> Finished | None:
+    def _listen(self, clock: "_Clock", outputs: Outputs, answer: Answer) -> Finished | None:
         """Take in what has come; how the cell ended, if that is among it."""
         for _ in range(_AT_ONCE):
             if (said := self._texts.receive()) is None:
@@ -80,7 +78,7 @@ class ForkedShell:
                 self._texts.send(given)
         return None
 
-    def _end_of(self, clock: _Clock) -> Finished | None:
+    def _end_of(self, clock: "_Clock") -> Finished | None:
         """How the process ended, or why it must; interrupts it when its time is up."""
         if self._texts.closed:
             self._confined.wait(LAST_WORDS)

@@ -1,7 +1,5 @@
 """Where kernels come from. The rest of the grader knows :class:`Kernels` and :class:`Kernel`, not how they are made."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import logging
@@ -64,7 +62,7 @@ class Kernels:
         *,
         fork_server: str | None = None,
         imports: KernelImports = KernelImports(),
-    ) -> Iterator[Kernels]:
+    ) -> "Iterator[Kernels]":
         """Kernels for a while.
 
         isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the

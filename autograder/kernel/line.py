@@ -3,8 +3,6 @@
 Everything that comes in was made by the student's process, or by a tester that reads what the student's process said.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time

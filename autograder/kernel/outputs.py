@@ -1,7 +1,5 @@
 """What a cell shows, collected from messages that nobody vouches for, and bounded while it arrives."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

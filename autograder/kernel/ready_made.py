@@ -4,8 +4,6 @@ As long as it calls, the functions of listed parts have other code, which notes 
 Functions of torch that are not written in Python are seen by a mode of torch's. What a part is made of is not noted.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -27,7 +25,7 @@ class ReadyMade:
         self._kept: dict[FunctionType, FunctionType] = {}
         self._beneath, self._mode, self._without_mode = 0, cast(Any, nullcontext()), cast(Any, nullcontext)
 
-    def __enter__(self) -> ReadyMade:
+    def __enter__(self) -> "ReadyMade":
         compiled = {}  # torch's name of a function, which is that of its operator, too -> the part's
         for name, part in self._parts.items():
             for key, function in _functions(name, part):

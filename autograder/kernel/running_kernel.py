@@ -1,7 +1,5 @@
 """A kernel that runs, as the grader sees it: code goes in, what it shows and how it ended come out."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 

@@ -9,8 +9,6 @@
     <scratch>/s/         unix sockets, which the kernel may make and not take away
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import sys

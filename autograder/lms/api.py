@@ -4,8 +4,6 @@ The token is read from the environment and goes into the header of requests to t
 argument, no file, no log and no message.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

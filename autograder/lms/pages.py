@@ -1,7 +1,5 @@
 """The feedback pages of a class, as files to hand out."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Made of git's plumbing: nothing is checked out, the student's branches and worki
 filter of the repository runs. Nothing is pushed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

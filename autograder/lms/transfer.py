@@ -1,7 +1,5 @@
 """Between a course and an assignment in Canvas: submissions in, with their true times; grades and pages out."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The zips of feedback pages that Moodle and Canvas take."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Everybody's answers to the exercises that people mark: what is handed in, and what the gradebook says of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One assignment on the desk of those who mark it: its groups now, who they are shown to, and what each stores."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets
@@ -244,7 +242,7 @@ class Desk:
                 marker.stored += len(kept)
         return len(kept)
 
-    def new_points(self, key: Key, answers: Sequence[ClassAnswer]) -> list[NewPoints]:
+    def new_points(self, key: Key, answers: Sequence[ClassAnswer]) -> "list[NewPoints]":
         """The marks that would be others by the mark scheme as it is now."""
         return new_points(self.reader.exercises[key], answers, self.log)
 

@@ -1,7 +1,5 @@
 """Who reads whose answers: evenly, and the same for everybody who asks."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

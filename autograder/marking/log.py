@@ -4,8 +4,6 @@ A line is written just before the gradebook is, so that there is no mark without
 between leaves a line without a mark: undoing compares with the gradebook first, and so does whoever reads.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The pages: all exercises, one group of answers with the form that marks it, and a second look at an exercise."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

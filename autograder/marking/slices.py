@@ -1,7 +1,5 @@
 """What a person reads of one student's notebook to mark one exercise: the answer's cells, as they ran."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

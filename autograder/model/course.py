@@ -1,7 +1,5 @@
 """The folder of an nbgrader course: its settings, and where everything lies."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re

@@ -4,8 +4,6 @@ Every setting has a default, so a course needs no such file. A key that nobody k
 errors: a typo in here would be noticed much later, by students.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -147,7 +145,7 @@ class CourseFile:
     questions: tuple[str, ...] = ()
     accepted: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
-    def fill_in(self, notebook: NotebookNode, name: str = "") -> NotebookNode:
+    def fill_in(self, notebook: "NotebookNode", name: str = "") -> "NotebookNode":
         """Put the public repository in the place of its placeholder, in every cell, the rule for assistants at the end
         of the first text, and folds below stretch goals; returns the same notebook.
 

@@ -4,8 +4,6 @@ Made of the same source and graded by the same hidden cells. Each solution regio
 function or method that it stands in; what stands in no function stays as it is.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A graded submission, ready to be saved, and digests by which a changed answer is told from an unchanged one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Mapping
@@ -28,7 +26,7 @@ class Graded:
     log: tuple[str, ...]
     slowest: float = 0.0
     cut: bool = False
-    answers: Mapping[str, Digests] | None = None
+    answers: "Mapping[str, Digests] | None" = None
     ran: tuple[str, ...] = ()
     hurried: bool = False
 

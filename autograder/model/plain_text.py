@@ -4,8 +4,6 @@ Control characters move a terminal's cursor or colour its text, direction marks 
 be saved at all. All of them are shown as escapes, and nothing is longer than a reader needs.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

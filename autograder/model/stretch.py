@@ -4,8 +4,6 @@
 notebook is read for students, so that no second copy can differ from it.
 """
 
-from __future__ import annotations
-
 import re
 
 from nbformat import NotebookNode

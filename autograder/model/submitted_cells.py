@@ -4,8 +4,6 @@ Outputs count for nothing and may be very large. They are therefore cut out of t
 parsed value takes up to sixty times the memory of its text.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

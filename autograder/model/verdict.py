@@ -4,8 +4,6 @@ A verdict is made in the trusted process alone. ``verdicts.json`` beside an auto
 holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes the format.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Changes to code on arrays and tensors (NumPy, PyTorch): the mistakes of the field, whatever the subject."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

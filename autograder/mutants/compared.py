@@ -1,7 +1,5 @@
 """One call made on two versions of the same code: results, arguments afterwards, gradients, training and evaluation."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import random

@@ -1,7 +1,5 @@
 """What no graded cell rejected is compared with the solution outside these cells: equivalent, or a survivor."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import json

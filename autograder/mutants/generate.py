@@ -1,7 +1,5 @@
 """All mutants of a part of a solution: every operator at every place, each result once."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import hashlib

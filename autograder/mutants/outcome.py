@@ -1,7 +1,5 @@
 """What became of a mutant: who rejected it and in which words, or why nobody did."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -48,7 +46,7 @@ class Outcome:
         return asdict(self)
 
     @classmethod
-    def of(cls, stored: dict[str, Any]) -> Outcome:
+    def of(cls, stored: dict[str, Any]) -> "Outcome":
         return cls(**{**stored, "mistakes": tuple(stored["mistakes"])})
 
 

@@ -1,7 +1,5 @@
 """The parts of an assignment's solutions that points are given for: a solution cell, or a class of a file."""
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass

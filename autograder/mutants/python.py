@@ -1,7 +1,5 @@
 """Changes to any Python code: operators, constants, conditions, names, arguments, loops, statements."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections.abc import Iterator

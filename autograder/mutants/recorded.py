@@ -1,7 +1,5 @@
 """Calls of the solution's functions and methods, recorded while the exercise's own cells run."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

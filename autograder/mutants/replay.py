@@ -5,8 +5,6 @@ functions are recorded. Each version then runs in a forked child: the same cells
 recorded calls and variations of them, side by side with the solution's. For an author's own code alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

@@ -1,7 +1,5 @@
 """The table of mutants, a row for each part of an assignment's solutions; of a whole course, as a page of Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -95,7 +93,7 @@ precision, larger and smaller numbers, training, gradients): it is *equivalent* 
 """
 
 
-def page(found: Sequence[tuple[Assignment, Survey]], before: str = "") -> str:
+def page(found: "Sequence[tuple[Assignment, Survey]]", before: str = "") -> str:
     """The page with a section on each of these assignments; ``before``: the page whose other sections are kept."""
     sections = _sections(before) | {assignment.name: _section(assignment, one) for assignment, one in found}
     return _HEAD + _in_all(list(sections.values())) + "".join(sections[name] for name in sorted(sections))
@@ -118,7 +116,7 @@ def _in_all(sections: Sequence[str]) -> str:
     )
 
 
-def _section(assignment: Assignment, found: Survey) -> str:
+def _section(assignment: Assignment, found: "Survey") -> str:
     own = rows(found.chosen, found.outcomes)
     head = f"\n## {assignment.name}\n\n"
     lines = [f"| exercise | {' | '.join(COLUMNS)} | seconds |", "|---|" + "---:|" * (len(COLUMNS) + 1)]
@@ -129,7 +127,7 @@ def _section(assignment: Assignment, found: Survey) -> str:
     return head + "\n".join(lines) + "\n" + _excused(found, "equivalent") + _excused(found, "accepted")
 
 
-def _excused(found: Survey, kind: str) -> str:
+def _excused(found: "Survey", kind: str) -> str:
     """The equivalent ones with what was tried, or the accepted ones with the reason."""
     listed = [(one, found.outcomes[one.id]) for one in found.chosen if found.outcomes[one.id].kind == kind]
     if not listed:

@@ -1,7 +1,5 @@
 """Trying mutants: each in forked kernels, judged by the real judge, in several processes; results are kept."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """Are two values the same? Arrays and tensors within tolerance, modules by their parameters, pictures by pixels."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Mapping

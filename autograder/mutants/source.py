@@ -1,7 +1,5 @@
 """The text of a solution with its syntax tree: where a node stands, what may be changed, and changed texts."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Other inputs made of a recorded call's: other lengths, kinds of numbers, larger, smaller and special values."""
 
-from __future__ import annotations
-
 import copy
 import sys
 from collections.abc import Callable, Iterator

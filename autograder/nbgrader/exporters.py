@@ -1,7 +1,5 @@
 """What nbgrader's commands read and write, by our stages: submissions, the pages of feedback, ``grades.csv``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from datetime import UTC

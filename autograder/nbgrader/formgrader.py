@@ -1,7 +1,5 @@
 """What the course's configuration changes in nbgrader's formgrader; people mark with ``autograder mark``."""
 
-from __future__ import annotations
-
 import html
 from importlib.resources import files
 from typing import Any

@@ -1,7 +1,5 @@
 """All of our steps in nbgrader's lists, in one call, which a course's ``nbgrader_config.py`` makes."""
 
-from __future__ import annotations
-
 import os
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor

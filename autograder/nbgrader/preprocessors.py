@@ -1,7 +1,5 @@
 """nbgrader's preprocessors around our stages, each a few lines; ``nbgrader_config.py`` puts them in its lists."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 from collections.abc import Iterable

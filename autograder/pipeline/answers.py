@@ -4,8 +4,6 @@ Nothing in them is believed: size, header, number of arrays, shapes and the nest
 anything is parsed. The judge's memory for one file stays below a few megabytes, whatever the file holds.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -4,8 +4,6 @@
 nothing is noted, every cell has the same limit.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The text behind Python objects: of a function its own definition and every definition that it reaches."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

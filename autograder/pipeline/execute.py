@@ -4,8 +4,6 @@ Nothing that comes out is a verdict. What a submission does to itself (errors, c
 :class:`CellOutcome`; what goes wrong on the grader's side is :class:`InfrastructureError`.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -3,8 +3,6 @@
 What is made here quotes expected answers: it is for the instructor's screen, and never part of a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

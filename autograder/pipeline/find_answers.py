@@ -4,8 +4,6 @@ A mark (nbgrader's grade id) can be lost, copied with its cell, or deleted. What
 the student's own, or both; it is never thrown away.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ stored references of the exercises, files beside the notebooks, the grader, the 
 both are built on. Text that no grade depends on is no part of it, and neither is an instructor's solution.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

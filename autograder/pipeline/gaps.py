@@ -1,7 +1,5 @@
 """What students were to write into a solution cell of code, read from its solution and its released stub."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 What was run once, and would give the same, is judged without a run.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Sequence
@@ -83,7 +81,7 @@ def grade_submission(
     return graded
 
 
-def _one_after_another(running: Running, grading: _Judging, kernels: Kernels) -> None:
+def _one_after_another(running: Running, grading: "_Judging", kernels: Kernels) -> None:
     names = grading.left
     try:
         for name, following in zip(names, [*names[1:], None], strict=False):
@@ -93,7 +91,7 @@ def _one_after_another(running: Running, grading: _Judging, kernels: Kernels) ->
         kernels.drop_ahead()
 
 
-def _judge(name: str, executed: Executed, running: Running, grading: _Judging) -> None:
+def _judge(name: str, executed: Executed, running: Running, grading: "_Judging") -> None:
     with closing(executed):  # its answers are gone then
         running.keep(name, executed)
         grading.judge(name, executed.ran, executed.log, executed.stored is None)
@@ -122,7 +120,7 @@ def _judged_again(
     stored: StoredRuns,
     assignment: Assignment,
     on_executed: Callable[[str, ExecutedNotebook], None] = lambda name, ran: None,
-) -> _Judging:
+) -> "_Judging":
     grading = _Judging(stored.student, assignment, stored.prepared())
     for name in grading.left:
         ran = stored.runs[name].executed()

@@ -4,8 +4,6 @@ The notebook is executed once more in a kernel and a folder of its own, those te
 see. Nothing that it shows, writes or binds gets anywhere: how each test ended is all that is taken from it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Nothing that the kernel said about itself earns a point here: only the numbers t
 stopped with an error can only cost points: answers count where their cell's hidden part ran to its end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

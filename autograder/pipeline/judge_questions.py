@@ -4,8 +4,6 @@ Code and answers are read by their syntax tree. The questions are made again of 
 name, which has to be one of those who handed them in; of the process that ran the code come facts only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

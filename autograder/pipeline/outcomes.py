@@ -1,7 +1,5 @@
 """What comes out of the stage RUN: how every cell ended. Nothing of it is a verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,7 +62,7 @@ class TestOutcome:
     marks: Mapping[str, int] = field(default_factory=dict)
     takes_others: Sequence[str] = ()
     seen: bool | None = None
-    inside: TestOutcome | None = None
+    inside: "TestOutcome | None" = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """What has to be known of a submission before any of its notebooks is run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What students write in cells of code that is not executed: sentences, and code that is switched off."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ text and the pictures pasted into it. Everything else (protected cells, metadata
 the source, and whatever had to be put right is noted in words.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict

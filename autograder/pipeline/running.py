@@ -1,7 +1,5 @@
 """The notebooks of one submission while they are run: each in kernels, or taken from what an earlier run produced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ The trusted side alone writes and reads it; no kernel may. A run is told by the 
 what is kept here can be missing, old or damaged: then the notebook is run again.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -68,7 +66,7 @@ class StoredRun:
     @classmethod
     def of(
         cls, key: str, made: RebuiltNotebook, ran: ExecutedNotebook, beside: Mapping[str, bytes], times: str, draw: Draw
-    ) -> StoredRun | None:
+    ) -> "StoredRun | None":
         """None where the answers are too many to be kept. beside: the submission's other notebooks."""
         answers = ran.answers
         if isinstance(answers, Path):

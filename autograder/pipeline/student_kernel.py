@@ -1,7 +1,5 @@
 """One submission's kernels, one after the other, and what has to be done again in the next."""
 
-from __future__ import annotations
-
 import ast
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 What it asks of the student's kernel goes through the grader, as text that nobody here reads.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One file without one person: what is left of its bytes. Each kind of file has its own rule; other kinds stay."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -36,7 +34,7 @@ class Unpacking:
     entries: int = _MAX_ENTRIES
 
     @classmethod
-    def of(cls, data: bytes) -> Unpacking:
+    def of(cls, data: bytes) -> "Unpacking":
         return cls(min(_MAX_UNPACKED, max(_SMALL, _MAX_TIMES * len(data))))
 
     def members(self, archive: zipfile.ZipFile, depth: int) -> Iterator[zipfile.ZipInfo]:

@@ -4,8 +4,6 @@ First it is found out what there is, then it is said, and only then removed. Wha
 (a colleague's Word file, somebody else's notebook) is never deleted, but listed. Git's history stays as it is.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import re

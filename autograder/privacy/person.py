@@ -1,7 +1,5 @@
 """Who is to be removed, and whether a text, a table's row or a file's name is about them."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

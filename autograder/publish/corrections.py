@@ -4,8 +4,6 @@
 ``course.update()`` tells a student's text from ours, and the corrections so far.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

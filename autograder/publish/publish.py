@@ -6,8 +6,6 @@ published before is brought up to date: files that are not ours (``.git``, say),
 README.md, and assignments that were published earlier and are not chosen this time stay.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -62,7 +60,7 @@ class Published:
     pictures: tuple[Finding, ...] = ()
     kept: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    due: Due | None = None
+    due: "Due | None" = None
     site_bytes: int = 0
 
 

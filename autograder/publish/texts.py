@@ -1,7 +1,5 @@
 """Texts of the published folder: README.md, and the rule for assistants in AGENTS.md and CLAUDE.md as they read it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Drawing the cases of an exercise from the course's seed and the exercise's name."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 

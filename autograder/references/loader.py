@@ -4,8 +4,6 @@ Nothing is registered by hand. The modules below ``exercises/`` are imported as 
 that two courses do not meet in one process; they import their neighbours relatively (``from .._attention import ...``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import sysconfig

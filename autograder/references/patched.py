@@ -1,7 +1,5 @@
 """What the solution hands over once a known mistake is patched into it: run once per drawn case, and stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

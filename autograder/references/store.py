@@ -4,8 +4,6 @@
 get (:mod:`autograder.references.stored_files`). ``manifest.json`` says how all of it was made, with checksums.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ class References:
     folder: Path
 
     @classmethod
-    def of_course(cls, root: Path) -> References:
+    def of_course(cls, root: Path) -> "References":
         return cls(root / FOLDER)
 
     def inputs(self, slug: str) -> Files:

@@ -5,8 +5,6 @@ Of each exercise ``inputs.zip`` has ``<exercise>/inputs/inputs.json`` and ``inpu
 ``<exercise>/mistakes.safetensors``.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence

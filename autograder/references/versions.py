@@ -1,7 +1,5 @@
 """Versions of installed packages, by the name under which they are imported."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 

@@ -1,7 +1,5 @@
 """Writing the stored references of an assignment: inputs, expected answers, and a manifest with checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

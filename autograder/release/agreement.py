@@ -4,8 +4,6 @@
 own configuration, but for the one that writes into the gradebook; what comes out is held against ``release/``.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ It holds hidden tests and references, without which nothing could be graded, but
 in the same container.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shlex

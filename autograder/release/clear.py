@@ -4,8 +4,6 @@ nbgrader replaces the source of a cell and nothing else. A drawing that was past
 cell's attachments, an extension may keep the right choice in metadata, and Colab the instructor's own document.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ nbgrader deletes the old release before it makes the new one, and writes into th
 made first, beside the release and with a gradebook that is thrown away; the real gradebook hears of it last.
 """
 
-from __future__ import annotations
-
 import contextlib
 import filecmp
 import re

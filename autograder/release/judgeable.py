@@ -4,8 +4,6 @@ A graded code cell gets its points from the judge, who needs stored references; 
 a human. A cell that neither can judge would be a zero for the whole class.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Lines that mark regions of a notebook: those that nbgrader knows, and those that are meant to be one of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """The points that a notebook's text promises, held against those that its cells give."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Releasing an assignment through nbgrader, and proving that the release is what it should be."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
@@ -60,7 +58,7 @@ class Verification:
     notes: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> Verification:
+    def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> "Verification":
         found = tuple(findings)
         meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)
         notes = (one for one in found if not one.blocks and accepted.reason(one) is None)
@@ -68,7 +66,7 @@ class Verification:
 
 
 @contextlib.contextmanager
-def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draft]:
+def drafted(course: Course, name: str, *, adding: bool = False) -> "Iterator[Draft]":
     """A release that is not in its place yet; the one of before stays. adding: new cells may come in after grading.
 
     Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
@@ -96,7 +94,7 @@ class Draft:
     step: str
     second: Future[tuple[Path, Generated]]
 
-    def calibrated(self, kernels: Kernels) -> Draft:
+    def calibrated(self, kernels: Kernels) -> "Draft":
         """With the places found out where its plain tests are judged."""
         return replace(self, assignment=calibrated(self.course.root, self.assignment, kernels, self.course.file.limits))
 

@@ -1,7 +1,5 @@
 """The visible checks that notebooks call, held against the library that students get with them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -4,8 +4,6 @@ Numbers are compared by value, never through a library's ``==``: nan is nan, inf
 numbers are follows from the solution's one alone.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

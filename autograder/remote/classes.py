@@ -1,7 +1,5 @@
 """Classes of the other side: real classes here, so that ``isinstance``, ``type`` and ``except`` work."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from collections import namedtuple

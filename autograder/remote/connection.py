@@ -1,7 +1,5 @@
 """One side of the conversation: both kernels ask and serve in the same way."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

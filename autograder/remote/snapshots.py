@@ -3,8 +3,6 @@
 Written by the methods of the base classes alone: no class of a student's is asked what its object holds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

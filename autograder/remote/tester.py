@@ -1,7 +1,5 @@
 """The tester's side: names of the student's kernel in the namespace of the tests."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import sys
@@ -126,7 +124,7 @@ class Remote(Connection):
         handed = {at: self._lend(f"{place} {at}", value, lent) for at, value in (*enumerate(args), *kwargs.items())}
         return tuple(handed[at] for at in range(len(args))), {name: handed[name] for name in kwargs}
 
-    def _lend(self, place: str, value: Any, lent: Lent) -> Any:
+    def _lend(self, place: str, value: Any, lent: "Lent") -> Any:
         """Each part by itself: of a list of lists the solution may change one."""
         if self.places.expected is None:
             self._handed_at.append((place, list(islice(parts_of(value), MAX_LENT))))

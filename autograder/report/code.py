@@ -1,7 +1,5 @@
 """What students wrote themselves: the code of their answer cells and files, without the released text."""
 
-from __future__ import annotations
-
 import io
 import keyword
 import tokenize

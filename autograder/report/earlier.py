@@ -4,8 +4,6 @@ They come from an archive of ``autograder term archive``, or from a term's folde
 in ``terms/``.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable, Sequence

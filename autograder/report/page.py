@@ -1,7 +1,5 @@
 """The class report: everything on one self-contained page, its pictures beside it as files."""
 
-from __future__ import annotations
-
 import base64
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

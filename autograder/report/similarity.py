@@ -4,8 +4,6 @@ Nothing here proves anything: short exercises have few good answers. What two an
 in the class, so the way everybody solves an exercise makes nobody suspicious.
 """
 
-from __future__ import annotations
-
 import builtins
 import tokenize
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A site from Markdown and notebooks, by Sphinx: pages, search and both modes of colour work from a folder, offline."""
 
-from __future__ import annotations
-
 import html
 import json
 import mimetypes
@@ -215,7 +213,7 @@ def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:
     yield "Codespaces", f"https://codespaces.new/{site.repository}"
 
 
-def _with_head(site: Site, page: Page, links: Links) -> NotebookNode:
+def _with_head(site: Site, page: Page, links: "Links") -> NotebookNode:
     """The page with its links as they lead from here, and below its title where to run it."""
     made, lesson = nbformat.from_dict(page.shown), page.lesson
     for cell in made.cells:

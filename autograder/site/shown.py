@@ -6,8 +6,6 @@ say otherwise: ``remove-output``, as in Jupyter Book, for a cell whose output te
 one that tells none.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 import re
@@ -260,7 +258,7 @@ class HiddenValues:
     words: frozenset[str]
 
     @classmethod
-    def of(cls, notebook: NotebookNode) -> HiddenValues:
+    def of(cls, notebook: NotebookNode) -> "HiddenValues":
         """What hidden tests of the instructor's notebook name, and no text or code that students see."""
         numbers: set[Decimal] = set()
         words: set[str] = set()

@@ -1,7 +1,5 @@
 """The site of a published folder: its README as the front page, its notebooks, its Markdown; with what publishes it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@
 the answers.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

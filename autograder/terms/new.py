@@ -4,8 +4,6 @@
 terms/OLD`` works there. Nothing moves in the course's folder otherwise, so nbgrader's own settings go on to hold.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

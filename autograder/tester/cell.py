@@ -3,8 +3,6 @@
 No line of the student's is executed in this process. What came from the student's kernel is data or a handle.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import json
@@ -30,7 +28,7 @@ from autograder.tester.returned_values import RecordingRemote
 _MIME = "application/vnd.autograder+json"  # autograder.kernel.execution.VALUE
 
 
-def run(task: str, line: Client | None = None) -> Ended:
+def run(task: str, line: Client | None = None) -> "Ended":
     """What the grader has evaluated in the tester for each cell. ``line``: where there is no kernel to open one.
 
     task: JSON with ``remote``, the names that are bound anew to what the student's kernel has; ``unknown``, those that

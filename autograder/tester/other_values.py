@@ -4,8 +4,6 @@ A process that was forked before the cell waits with the names as they were. Aft
 for each place, in a fork of its own: the student's kernel is not asked again, its answers are replayed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

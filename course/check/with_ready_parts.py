@@ -1,7 +1,5 @@
 """Code that uses what earlier exercises made, called twice: with those as they are, and with ready-made ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial

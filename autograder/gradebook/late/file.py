@@ -3,8 +3,6 @@
 Extensions are personal. They may lie in ``extensions.toml``, a table for each assignment, which stays out of git.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ What the instructor shows in the same assignment's visible text is no leak, unle
 notebook every line that looks like a marker is one, and so is whatever only hidden tests say.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import hashlib
@@ -64,7 +62,7 @@ class Hidden:
     pictures: Mapping[str, str]
 
     @classmethod
-    def of(cls, assignment: Assignment) -> Hidden:
+    def of(cls, assignment: Assignment) -> "Hidden":
         handed_in = frozenset(assignment.deliverables)
         return cls(secrets_of(assignment), Tensors.of(assignment), handed_in, hidden_pictures(assignment))
 

@@ -1,7 +1,5 @@
 """The words that students must not see, cut into pieces that can be searched for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

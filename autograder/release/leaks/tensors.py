@@ -1,7 +1,5 @@
 """The expected tensors as something to search for: raw bytes, and numbers printed to two decimals or more."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ class Tensors:
     shown: set[Group]
 
     @classmethod
-    def of(cls, assignment: Assignment) -> Tensors:
+    def of(cls, assignment: Assignment) -> "Tensors":
         by_head: dict[int, list[tuple[bytes, str]]] = {}
         groups: dict[Group, str] = {}
         for name, array in _expected(assignment):
@@ -51,7 +49,7 @@ class Tensors:
         return cls(by_head, groups, set().union(*visible))
 
     @classmethod
-    def joined(cls, parts: Sequence[Tensors]) -> Tensors:
+    def joined(cls, parts: "Sequence[Tensors]") -> "Tensors":
         by_head: dict[int, list[tuple[bytes, str]]] = {}
         for head, found in ((head, found) for part in parts for head, found in part.bytes_by_head.items()):
             by_head.setdefault(head, []).extend(found)

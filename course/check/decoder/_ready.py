@@ -1,7 +1,5 @@
 """What checks and hidden cells share: ready-made parts, models of stored or drawn numbers, what a class makes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Each function takes what the student wrote and a case, and gives the answers by 
 twice: as it stands, and, as ``ready_…``, with ready-made parts.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any

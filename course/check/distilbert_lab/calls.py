@@ -3,8 +3,6 @@
 Each function takes what the student wrote and a case, and gives the answers by name, side effects included.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The whole classifier: made of what the notebook has, and again with everything ready-made but ``forward``."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ Each function takes what the student wrote and a case, and gives the answers by 
 take the place of the parts that other exercises ask for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.names import NewExercise
-from autograder.authoring.notebook_cells import render, text_of, with_exercise
+from autograder.authoring.notebook_cells import NewExercise, render, text_of, with_exercise
 from autograder.authoring.packs import RULES
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file

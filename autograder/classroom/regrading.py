@@ -18,8 +18,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
-from autograder.classroom.journal import Journal, reasons
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Journal, only_run, reasons
 from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
 from autograder.errors import GradingError, NothingToGrade, UnreadableSubmission

@@ -13,8 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.dask import dask_results
-from autograder.classroom.journal import Entry, Journal, reasons
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Entry, Journal, only_run, reasons
 from autograder.classroom.rows import Row, put_in_results, row_of
 from autograder.classroom.workers import (
     GradingOptions,

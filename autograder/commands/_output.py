@@ -106,7 +106,7 @@ def counted(number: int) -> str:
 
 def warn_of_standing(output: Output, course: "Course", *assignments: str) -> int:
     """Say on stderr which grades must not pass unnoticed; exit code 1 where something newer was handed in."""
-    from autograder.classroom.stale_grades import handed_in_newer, stale_grade_warnings
+    from autograder.classroom.status import handed_in_newer, stale_grade_warnings
 
     code = 0
     for assignment in assignments:

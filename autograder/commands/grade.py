@@ -112,7 +112,7 @@ def _grade(output: Output, course: "Course", options: "GradingOptions") -> "list
 
 def _tell(output: Output, course: "Course", assignment: str, rows: "list[Row]", force: bool, notes: bool) -> int:
     """Show what has become of everybody; the exit code."""
-    from autograder.classroom.stale_grades import stale_grade_warnings
+    from autograder.classroom.status import stale_grade_warnings
     from autograder.gradebook.accepted import in_groups
     from autograder.gradebook.groups import mates
 

@@ -61,7 +61,7 @@ def run(
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
         _require(references, name, [*(exercise or ()), *([watched] if watched else [])])
     if watched:
-        from autograder.authoring.watch import watch
+        from autograder.authoring.draws import watch
 
         if len(names) > 1 or exercise or seed:
             raise GradingError(

@@ -10,8 +10,15 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.convert.otter_blocks import OtterNotebook, Question, read_blocks
-from autograder.convert.otter_solutions import is_marked, with_regions, without_ignored
-from autograder.convert.otter_tests import OtterTest, plain, read_test, resolve_points
+from autograder.convert.otter_tests import (
+    OtterTest,
+    is_marked,
+    plain,
+    read_test,
+    resolve_points,
+    with_regions,
+    without_ignored,
+)
 from autograder.errors import GradingError, said
 from autograder.files.atomic import write_file
 from autograder.model import cells

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.files.temporary import own_folder
-from autograder.isolation import open_resources
+from autograder.isolation import usage
 from autograder.kernel.errors import InfrastructureError
 
 _SHARE = 4  # a kernel may take one part in so many of what is free when it starts, so that none can fill the disk alone
@@ -21,7 +21,7 @@ class DiskQuota:
     def __init__(self, folder: Path, own: Sequence[Path], disk_bytes: int) -> None:
         """``own``: where the kernel may write at most ``disk_bytes``. Raises InfrastructureError where all is taken."""
         self._folder, self._own = folder, tuple(map(str, own))
-        self._laid_out = open_resources.disk(self._own, sys.maxsize)
+        self._laid_out = usage.disk(self._own, sys.maxsize)
         free = _free(folder)
         if free < _LEAST:
             raise InfrastructureError(f"{folder.parent} is full: make room there, or name another place in TMPDIR")
@@ -33,7 +33,7 @@ class DiskQuota:
         if _free(self._folder) >= self._low:
             return False
         bound = self._laid_out + self.disk_bytes
-        return open_resources.disk(self._own, bound) <= bound
+        return usage.disk(self._own, bound) <= bound
 
 
 def kernels_within_quota(disk_bytes: int) -> int:

@@ -21,15 +21,13 @@ from jupyter_client.manager import KernelManager
 
 from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
-from autograder.kernel.channels import GraderMemoryGuard, KernelChannels, context
+from autograder.kernel.channels import ForkedKernel, GraderMemoryGuard, KernelChannels, context
 from autograder.kernel.disk_quota import DiskQuota
 from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
-from autograder.kernel.forked_kernel import ForkedKernel
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
-from autograder.kernel.running_kernel import Kernel, await_ready
+from autograder.kernel.running_kernel import ForkedShell, Kernel, await_ready
 from autograder.kernel.scratch import Inputs, Scratch, kernels_folder
 
 Isolation = Literal["auto", "none"]

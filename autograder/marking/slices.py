@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.feedback.body import notebook_body
+from autograder.feedback.page import notebook_body
 from autograder.model import cells
 from autograder.pipeline.markdown import SHOWN_AS_TEXT
 

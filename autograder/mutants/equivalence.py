@@ -14,8 +14,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.slices import needed
-from autograder.authoring.trial import imports_of_trials, solutions
+from autograder.authoring.trial import imports_of_trials, needed, solutions
 from autograder.errors import GradingError
 from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells

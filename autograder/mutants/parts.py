@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.slices import affected, graded_cells
-from autograder.authoring.trial import solutions
+from autograder.authoring.trial import affected, graded_cells, solutions
 from autograder.model import cells
 from autograder.model.cells import tree_of
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.slices import graded_cells, needed
-from autograder.authoring.trial import Trials
+from autograder.authoring.trial import Trials, graded_cells, needed
 from autograder.classroom.workers import end_with_parent, worker_processes
 from autograder.model import cells
 from autograder.model.course import Course

@@ -10,10 +10,9 @@ from typing import Any
 
 from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import ENDED, Finished
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.running_kernel import Kernel
+from autograder.kernel.running_kernel import ForkedShell, Kernel
 from autograder.kernel.scratch import Scratch
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits

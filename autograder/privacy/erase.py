@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.assignment import exchange
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import Student, open_book, read_students

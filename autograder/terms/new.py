@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import undisturbed, write_file, writing
 from autograder.gradebook.late.file import NAME as POLICY

@@ -12,7 +12,7 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import make_course
-from autograder.authoring.names import read_name
+from autograder.authoring.notebook_cells import read_name
 from autograder.authoring.stubs import write_stubs
 from autograder.errors import GradingError
 from autograder.model import cells

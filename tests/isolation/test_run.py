@@ -13,9 +13,8 @@ from nbformat import validate
 from nbformat.v4 import new_notebook
 
 from autograder.kernel import InfrastructureError
-from autograder.kernel.collect_answers import collect_answers
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Scratch, collect_answers
 from autograder.pipeline.execute import Kernels, Limits, run
 from tests.attacks.machine import ENDLESS
 from tests.isolation.conftest import Go, answer, cell, graded, text

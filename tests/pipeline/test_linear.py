@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.ci.outcome import Words
-from autograder.feedback.body import notebook_body
+from autograder.feedback.page import notebook_body
 from autograder.feedback.strip import without_hidden_tests
 from autograder.model import cells
 from autograder.model.plain_text import one_line, paragraph

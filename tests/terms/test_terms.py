@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.cli import main
 from autograder.gradebook.roster import pseudonym
 from autograder.model.course import Course

@@ -20,11 +20,10 @@ from nbformat import NotebookNode
 from safetensors.numpy import load_file
 
 from autograder.assignment.assignment import Assignment
-from autograder.errors import GradingError, NoLibrary
+from autograder.errors import GradingError, InfrastructureError, NoLibrary
 from autograder.exercise import SampleAnswer
 from autograder.exercise.text import READY_MADE
 from autograder.isolation import IsolationUnavailable, available
-from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for
 from autograder.kernel.kernels import Isolation, Kernels
@@ -35,7 +34,7 @@ from autograder.model.course_file import read_course_file
 from autograder.model.limits import Clock, Limits
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict
-from autograder.pipeline.inside import number_shown
+from autograder.pipeline.execute import number_shown
 from autograder.pipeline.judge import judge
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel

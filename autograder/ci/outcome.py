@@ -20,9 +20,8 @@ from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.plain_text import paragraph
-from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Status, SubmissionVerdict, total
+from autograder.model.verdict import FOR_A_PERSON, CellVerdict, Graded, Status, SubmissionVerdict, total
 from autograder.pipeline.drawings import blank, import_drawings
 from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission

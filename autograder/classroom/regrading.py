@@ -34,8 +34,7 @@ from autograder.gradebook.write import open_gradebook
 from autograder.kernel.imports import imports_of
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.release.agreement import check_before_grading
 
 _TOLERANCE = 1e-9

@@ -35,10 +35,8 @@ from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
-from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.cell_times import limits_of
+from autograder.model.verdict import Graded, SubmissionVerdict
 from autograder.pipeline.fingerprint import (
     Parts,
     basis_of_runs,
@@ -53,6 +51,7 @@ from autograder.pipeline.fingerprint import (
     submission_parts,
     times_of,
 )
+from autograder.pipeline.outcomes import limits_of
 from autograder.pipeline.prepare import ungraded_verdict
 from autograder.pipeline.stored_runs import path_of
 from autograder.plain.where import require_outside

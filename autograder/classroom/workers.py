@@ -30,12 +30,12 @@ from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
 from autograder.files.atomic import undisturbed
 from autograder.gradebook.groups import with_mates
-from autograder.kernel.disk_quota import kernels_within_quota
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
+from autograder.kernel.scratch import kernels_within_quota
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
+from autograder.model.verdict import Graded
 from autograder.pipeline import stored_runs
 from autograder.pipeline.drawings import drawing
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts

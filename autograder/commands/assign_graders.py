@@ -36,7 +36,7 @@ def run(
     """
     from autograder.gradebook.gather import gather
     from autograder.gradebook.records import record_path, write_by_student
-    from autograder.marking.graders import assigned, read_graders
+    from autograder.marking.answers import assigned, read_graders
 
     names = [name.strip() for name in graders.split(",") if name.strip()]
     if len(set(names)) != len(names):

@@ -70,8 +70,7 @@ def run(
     elif kind == "exchange" and archive is None:
         source = course
     elif kind == "canvas":
-        from autograder.lms.api import open_assignment
-        from autograder.lms.transfer import sent
+        from autograder.lms.transfer import open_assignment, sent
 
         source = sent(open_assignment(course.file.canvas, assignment))
     else:

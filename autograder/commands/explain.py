@@ -33,8 +33,8 @@ def run(
 
     from autograder.assignment.assignment import Assignment
     from autograder.assignment.submission import read_submission
-    from autograder.gradebook.accepted import reason_of
     from autograder.gradebook.groups import with_mates
+    from autograder.gradebook.marks import reason_of
     from autograder.isolation import verify
     from autograder.pipeline import stored_runs
     from autograder.pipeline.execute import Kernels

@@ -121,9 +121,8 @@ def send(course: "Course", output: Output, assignment: str, *, yes: bool) -> int
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
     from autograder.gradebook.roster import roster_of
-    from autograder.lms.api import open_assignment
     from autograder.lms.pages import pages_of
-    from autograder.lms.transfer import changes
+    from autograder.lms.transfer import changes, open_assignment
 
     there = open_assignment(course.file.canvas, assignment)
     table = gather(course, assignment)

@@ -96,8 +96,7 @@ def _pack(
     from autograder.exports.matching import known_as
     from autograder.exports.sheet import read_sheet
     from autograder.gradebook.roster import read_origins, roster_of
-    from autograder.lms.pages import write_folder, write_zip
-    from autograder.lms.zips import of_worksheet, pack_canvas, pack_moodle, participants
+    from autograder.lms.pages import of_worksheet, pack_canvas, pack_moodle, participants, write_folder, write_zip
 
     origins = read_origins(course.root, table.assignment)
     if to == "canvas":
@@ -124,7 +123,7 @@ def _pack(
 
 def _commit(output: Output, course: "Course", assignment: str, pages: "Pages", clones: Path) -> int:
     from autograder.gradebook.roster import read_origins
-    from autograder.lms.repositories import BRANCH, commit
+    from autograder.lms.pages import BRANCH, commit
 
     done = commit(pages, read_origins(course.root, assignment), clones, assignment)
     for student, clone in done.clones.items():

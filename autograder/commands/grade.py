@@ -113,8 +113,8 @@ def _grade(output: Output, course: "Course", options: "GradingOptions") -> "list
 def _tell(output: Output, course: "Course", assignment: str, rows: "list[Row]", force: bool, notes: bool) -> int:
     """Show what has become of everybody; the exit code."""
     from autograder.classroom.status import stale_grade_warnings
-    from autograder.gradebook.accepted import in_groups
     from autograder.gradebook.groups import mates
+    from autograder.gradebook.marks import in_groups
 
     console, standing, together = output.console, stale_grade_warnings(course, assignment), mates(course, assignment)
     if not output.as_json:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .called import names_around
+from .case_inputs import names_around
 from .compare import PROPERTY
 from .hints import hint_about
 from .model import Case, Earned, Rule

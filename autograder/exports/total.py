@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.exports.plain import as_json, person
+from autograder.exports.formats import as_json, person
 from autograder.exports.sheet import Cell, ExportFile, number, to_csv
 from autograder.gradebook.course_total import CourseTotal, StudentTotal
 from autograder.gradebook.results import ExerciseResult, GradedExercise, ResultsTable, StudentResult, named

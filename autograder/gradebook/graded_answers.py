@@ -22,9 +22,8 @@ from nbgrader.api import SubmittedNotebook
 
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import EARLIER, Book
-from autograder.model.graded import Digests
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict
+from autograder.model.verdict import Digests, NotebookVerdict
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from autograder.gradebook.read import Key
 from autograder.gradebook.results import ExerciseResult, StudentResult
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Digests, answer_digests
+from autograder.model.verdict import Digests, answer_digests
 
 #: Of fewer who answered it says little that all are wrong.
 FEW = 3

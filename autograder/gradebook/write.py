@@ -32,9 +32,8 @@ from autograder.gradebook.graded_answers import read_record, settle, settling, w
 from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, open_book, patient, rows_of, spelt
 from autograder.model import cells
 from autograder.model.cells import checksum_of
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import Graded, NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
 

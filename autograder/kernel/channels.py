@@ -20,8 +20,8 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.session import Session
 from zmq.utils.monitor import recv_monitor_message
 
+from autograder.errors import OutputFloodError
 from autograder.isolation import Policy, usage
-from autograder.kernel.errors import OutputFloodError
 from autograder.kernel.fork_server import ForkServerClient
 from autograder.kernel.launch import Launch
 from autograder.kernel.scratch import Scratch

@@ -19,16 +19,15 @@ import zmq
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
+from autograder.errors import InfrastructureError
 from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
 from autograder.kernel.channels import ForkedKernel, GraderMemoryGuard, KernelChannels, context
-from autograder.kernel.disk_quota import DiskQuota
-from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
 from autograder.kernel.running_kernel import ForkedShell, Kernel, await_ready
-from autograder.kernel.scratch import Inputs, Scratch, kernels_folder
+from autograder.kernel.scratch import DiskQuota, Inputs, Scratch, kernels_folder
 
 Isolation = Literal["auto", "none"]
 

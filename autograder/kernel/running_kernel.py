@@ -12,10 +12,9 @@ from typing import Any
 import zmq
 from jupyter_client.manager import KernelManager
 
+from autograder.errors import InfrastructureError
 from autograder.isolation import Confined
 from autograder.kernel.channels import MAX_CONTENT, ForkedKernel, KernelChannels
-from autograder.kernel.disk_quota import DiskQuota
-from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.execution import (
     DISK_FULL,
     ENDED,
@@ -30,6 +29,7 @@ from autograder.kernel.execution import (
 )
 from autograder.kernel.line import SocketLine, StdinLine, Texts
 from autograder.kernel.outputs import Outputs, problem
+from autograder.kernel.scratch import DiskQuota
 from autograder.tester import line
 from autograder.tester.failure import line_that_raised
 

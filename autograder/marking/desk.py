@@ -20,9 +20,8 @@ from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.marks import MarkChange, paragraphs, store_marks, undo_marks
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.gradebook.roster import read_salt, with_salt
-from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
+from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of, read_graders
 from autograder.marking.exercises import MarkedExercise
-from autograder.marking.graders import read_graders
 from autograder.marking.groups import (
     BY_WORDS,
     AnswerGroup,

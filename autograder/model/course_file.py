@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
+from autograder.model.free import CHOICES, add_folds
 from autograder.model.limits import Limits
 from autograder.model.plain_text import read_toml
 from autograder.model.questions import drop_questions
-from autograder.model.stretch import CHOICES, add_folds
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -118,7 +118,7 @@ class CourseFile:
     assistants: what assistants may do, a key of ``SENTENCES``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
     questions: "assignment/notebook" of those that ask about the student's own code (``model/questions.py``).
-    stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.
+    stretch: "fold" where stretch goals have a fold with their solution (``model/free.py``); "none" otherwise.
     accepted: the tables that say which findings are meant so (``release/findings.py`` reads them).
     """
 

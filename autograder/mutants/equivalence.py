@@ -20,10 +20,8 @@ from autograder.files.temporary import TemporaryFolder
 from autograder.model import cells
 from autograder.model.cells import tree_of
 from autograder.model.course import Course
-from autograder.mutants.generate import Mutant
-from autograder.mutants.outcome import Outcome
-from autograder.mutants.parts import SolutionPart
-from autograder.mutants.run import KeptOutcomes, Progress
+from autograder.mutants.generate import Mutant, SolutionPart
+from autograder.mutants.run import KeptOutcomes, Outcome, Progress
 from autograder.references.draw import draw
 from autograder.references.stored_files import inputs_among, lay_out
 from autograder.references.write import files_of

@@ -9,10 +9,8 @@ from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.mutants.equivalence import compared_with_solution
-from autograder.mutants.generate import Mutant, mutants, sample
-from autograder.mutants.outcome import REJECTED, Outcome
-from autograder.mutants.parts import SolutionPart, parts
-from autograder.mutants.run import Progress, tried
+from autograder.mutants.generate import Mutant, SolutionPart, mutants, parts, sample
+from autograder.mutants.run import REJECTED, Outcome, Progress, tried
 from autograder.references import loader
 
 

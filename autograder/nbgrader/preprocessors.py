@@ -27,14 +27,13 @@ from autograder.model import verdict
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.cell_times import limits_of
+from autograder.model.verdict import Graded, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.execute import InfrastructureError, Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
+from autograder.pipeline.outcomes import limits_of
 from autograder.pipeline.prepare import Prepared, prepare
 from autograder.release.calibrate import calibrated, needs_calibration, warn_of_problems
 from autograder.release.clear import cleared

@@ -19,11 +19,10 @@ from autograder.exercise.text import TEXT, read_text
 from autograder.model import cells
 from autograder.model.plain_text import paragraph
 from autograder.model.verdict import CellVerdict, Check
-from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.drawings import blank
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission, verdict_again
-from autograder.pipeline.outcomes import answer_name
+from autograder.pipeline.outcomes import UnreadableAnswers, answer_name, read_answers
 from autograder.pipeline.stored_runs import StoredRuns
 
 MAX_CHARACTERS = 800  # of one array or text

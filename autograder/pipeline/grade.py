@@ -17,14 +17,13 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment, trusted
 from autograder.assignment.submission import Submission
-from autograder.kernel.errors import OutputFloodError
+from autograder.errors import OutputFloodError
 from autograder.kernel.kernels import Kernels
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
 from autograder.model.plain_text import one_line
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict, presentable
+from autograder.model.verdict import CellVerdict, Check, Graded, NotebookVerdict, SubmissionVerdict, presentable
 from autograder.pipeline.drawings import Draw, drawing
-from autograder.pipeline.inside import KERNEL
+from autograder.pipeline.execute import KERNEL
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, slowest_of, was_cut
 from autograder.pipeline.prepare import Prepared, ungraded_verdict

@@ -13,8 +13,7 @@ from nbformat.v4.rwbase import split_lines, strip_transient
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import NOT_HANDED_IN, Submission
 from autograder.model import cells
-from autograder.model.graded import Digests, answer_digests
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, presentable
+from autograder.model.verdict import CellVerdict, Check, Digests, NotebookVerdict, Status, answer_digests, presentable
 from autograder.pipeline.rebuild import RebuiltNotebook, UnreadableNotebook, read_submitted, rebuild
 from autograder.references.store import References
 from autograder.references.stored_files import Files

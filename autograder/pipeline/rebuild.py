@@ -18,9 +18,18 @@ from autograder.assignment.assignment import trusted
 from autograder.model import cells
 from autograder.model.plain_text import name as plain_name
 from autograder.model.submitted_cells import SubmittedCell, UnreadableNotebook, read_submitted
-from autograder.pipeline.find_answers import FoundAnswer, FoundAnswers, find_answers, standing, with_locked_cells_apart
-from autograder.pipeline.gaps import Gap, gaps_of
-from autograder.pipeline.prose import is_prose, switched_off, texts_in
+from autograder.pipeline.find_answers import (
+    FoundAnswer,
+    FoundAnswers,
+    Gap,
+    find_answers,
+    gaps_of,
+    is_prose,
+    standing,
+    switched_off,
+    texts_in,
+    with_locked_cells_apart,
+)
 from autograder.plain.names import is_python, names_of
 
 __all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild"]

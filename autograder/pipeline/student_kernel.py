@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.kernel import InfrastructureError
+from autograder.errors import InfrastructureError
 from autograder.kernel.execution import Execution, Finished, too_long
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.line import TesterQuestion

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.kernel import InfrastructureError
+from autograder.errors import InfrastructureError
 from autograder.kernel.execution import ENDED, Finished
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs

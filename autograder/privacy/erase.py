@@ -22,8 +22,7 @@ from autograder.gradebook.roster import lasting_ids, pseudonym, remove_students,
 from autograder.model.course import Course
 from autograder.model.nbgrader import feedback_page
 from autograder.model.plain_text import forms, one_form
-from autograder.privacy.clean import TooLarge, clean, names_person
-from autograder.privacy.person import ErasedPerson, person
+from autograder.privacy.clean import ErasedPerson, TooLarge, clean, names_person, person
 
 #: Nothing in these is about students; ``.git`` is, and cannot be changed file by file.
 _SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})

@@ -12,7 +12,7 @@ from autograder.exercise.model import Answers, Case, Exercise, Patch
 from autograder.exercise.text import TEXT, read_text
 
 Arrays = Mapping[str, np.ndarray]
-#: What :func:`autograder.exercise.called.called` hands over beside the answer.
+#: What :func:`autograder.exercise.case_inputs.called` hands over beside the answer.
 BESIDE = {"again", "changed"}
 
 

@@ -35,7 +35,7 @@ from autograder.plain.where import is_plain
 from autograder.references import loader
 from autograder.references.patched import RunPatched
 from autograder.references.store import FOLDER, References
-from autograder.references.versions import distributions
+from autograder.references.write import distributions
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in
 from autograder.release.clear import cleared

@@ -16,18 +16,17 @@ from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.verdict import CellVerdict, NotebookVerdict
-from autograder.pipeline.cell_times import record_pace, seconds_of
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
+from autograder.pipeline.outcomes import record_pace, seconds_of
 from autograder.plain.where import KernelCell
 from autograder.references.store import FOLDER
 from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
 from autograder.release.findings import Accepted, Finding, pinned
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
-from autograder.release.judgeable import require_judgeable, untested, untested_cells
+from autograder.release.judgeable import misspelt, other_markers, require_judgeable, untested, untested_cells
 from autograder.release.leaks.search import release_leaks
-from autograder.release.markers import misspelt, other_markers
 from autograder.release.points_in_text import wrong_points
 from autograder.release.solved_run import keep
 

@@ -29,9 +29,18 @@ from autograder.pipeline.judge_questions import ASKED_NOTHING, OTHER_STUDENT
 from autograder.plain.where import judged_in_kernel
 from autograder.report import statistics
 from autograder.report.code import Answer, read_answers
-from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
-from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
+from autograder.report.similarity import (
+    ALIKE,
+    ENOUGH_TOKENS,
+    EarlierTerm,
+    Pair,
+    by_students,
+    pairs_with_earlier,
+    read_earlier,
+    same_answers,
+    similar_pairs,
+)
 from autograder.report.statistics import ExerciseStatistics, Results, read_results
 
 TEMPLATES = Path(__file__).parent / "templates"

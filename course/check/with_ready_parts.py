@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.limits import attempt_limit
 
 

@@ -16,8 +16,7 @@ from nbgrader.api import Gradebook
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.feedback.page import render_notebook
-from autograder.model.graded import Graded
-from autograder.model.verdict import to_json
+from autograder.model.verdict import Graded, to_json
 from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission as grade

@@ -28,9 +28,9 @@ from autograder.gradebook import write as gradebook_module
 from autograder.gradebook.gather import gather
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.pipeline.cell_times import record_pace
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import content_parts, digest
+from autograder.pipeline.outcomes import record_pace
 from autograder.references import loader
 from autograder.references.store import References
 from tests.classroom.conftest import STUDENTS, full_marks, grade, results_of, why

@@ -16,7 +16,7 @@ from autograder.feedback import write_feedback
 from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
-from autograder.model.graded import Graded
+from autograder.model.verdict import Graded
 from autograder.nbgrader.exporters import _line
 from autograder.pipeline.prepare import prepare
 from autograder.release.generate import generate

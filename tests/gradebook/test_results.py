@@ -36,8 +36,7 @@ from autograder.gradebook.results import ResultsTable, StudentResult, result_of
 from autograder.gradebook.write import save
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.nbgrader.exporters import _line
 from autograder.release.generate import generate
 from autograder.report.page import render

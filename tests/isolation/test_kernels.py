@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from autograder.errors import InfrastructureError
 from autograder.isolation import channel_pair, system, usage
-from autograder.kernel import InfrastructureError
 from autograder.kernel.execution import ENDED, Finished
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels

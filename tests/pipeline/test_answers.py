@@ -14,8 +14,8 @@ from safetensors.numpy import save
 
 from autograder.exercise.model import Answers, Case
 from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, read_text
-from autograder.pipeline.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
 from autograder.pipeline.judge import _compared
+from autograder.pipeline.outcomes import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
 from tests.grading import REFERENCES
 
 #: What reading and judging one answer file may take beyond what the process had before.

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise.pack import pack_names, read_pack
-from autograder.pipeline.code_digest import described
+from autograder.pipeline.fingerprint import described
 from autograder.references.stored_files import archive_of
 from tests.grading import ROOT
 

@@ -24,9 +24,8 @@ from autograder.isolation import usage
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
-from autograder.model.verdict import to_json
+from autograder.model.verdict import Graded, to_json
 from autograder.pipeline import running
 from autograder.pipeline.execute import InfrastructureError
 from autograder.pipeline.grade import grade_submission
@@ -268,7 +267,7 @@ def test_notebooks_run_side_by_side_where_cores_memory_and_disk_are_left(
 ):
     monkeypatch.setattr(at_once, "free_memory", lambda: memory << 30)
     monkeypatch.setattr(at_once, "cores", lambda: 16)
-    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: disk << 30)
+    monkeypatch.setattr("autograder.kernel.scratch._free", lambda folder: disk << 30)
     limits = Limits(memory_bytes=4 << 30, disk_bytes=256 << 20)
     assert at_once.notebooks_at_once(notebooks, limits, submissions, workers) == expected
     monkeypatch.setattr(at_once, "cores", lambda: 1)

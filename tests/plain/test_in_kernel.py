@@ -13,8 +13,7 @@ from autograder.assignment.calibration import CellCalibration
 from autograder.classroom import workers
 from autograder.classroom.workers import JobResult
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, from_json, to_json
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict, from_json, to_json
 from autograder.pipeline.grade import ALONE, grade_submission
 from autograder.pipeline.running import Runs
 from autograder.plain.where import NOT_CALIBRATED, measuring_time, where_judged

@@ -18,7 +18,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.stretch import add_folds, stretch_answers
+from autograder.model.free import add_folds, stretch_answers
 from autograder.publish.publish import publish
 from autograder.release.bundle import BundleSettings, write_bundle
 from autograder.release.clear import cleared

@@ -18,8 +18,7 @@ from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook.gather import gather
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.prepare import prepare

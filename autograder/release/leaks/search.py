@@ -28,21 +28,22 @@ from autograder.assignment.assignment import Assignment
 from autograder.model import cells
 from autograder.model.cells import place
 from autograder.model.course import Course
-from autograder.model.stretch import fold_id, stretch_answers
+from autograder.model.free import fold_id, stretch_answers
 from autograder.release.clear import leaves_traces, shows
 from autograder.release.findings import Finding, pinned
+from autograder.release.judgeable import marker_lines
 from autograder.release.leaks.embedded import embedded, text_in
 from autograder.release.leaks.secrets import (
     BARE_WIDTH,
     Needle,
+    Tensors,
     by_head,
+    number_groups,
     searchable,
     secrets_of,
     shown_whole,
     split_cell,
 )
-from autograder.release.leaks.tensors import Tensors, number_groups
-from autograder.release.markers import marker_lines
 
 #: Of an archive inside the folder no more than this is unpacked.
 MAX_UNPACKED_BYTES = 1 << 30

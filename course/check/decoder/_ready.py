@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.base import fail
 from course.check.with_ready_parts import meaning
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.called import with_ready_parts
 from course.check.limits import attempt_limit
 from course.check.transformer_tutorial._ready import ReadyTransformer

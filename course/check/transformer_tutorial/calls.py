@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course.check._rules.called import NoSuchMethod, method_of
+from course.check._rules.case_inputs import NoSuchMethod, method_of
 from course.check.base import is_stub
 from course.check.called import with_ready_parts
 from course.check.limits import attempt_limit

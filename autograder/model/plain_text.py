@@ -7,6 +7,8 @@ be saved at all. All of them are shown as escapes, and nothing is longer than a 
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +81,12 @@ def on_console(text: str, longest: int = MAX_LINE) -> str:
     from rich.markup import escape  # most commands' help needs nothing of rich
 
     return escape(one_line(text, longest))
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question after the known name that may be meant; empty where none is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def few(notes: tuple[str, ...]) -> tuple[str, ...]:

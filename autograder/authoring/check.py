@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.packs import stale_pack
-from autograder.authoring.patched import PatchedSolutions, stale_numbers
+from autograder.authoring.packs import PatchedSolutions, stale_numbers, stale_pack
 from autograder.authoring.trial import Trials, Tried, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer

@@ -17,8 +17,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.deliverables import stub
 from autograder.authoring.check import Problem, Progress, Sample, finding_of, samples, try_all
-from autograder.authoring.packs import write_library
-from autograder.authoring.patched import PatchedSolutions, patched_solutions
+from autograder.authoring.packs import PatchedSolutions, patched_solutions, write_library
 from autograder.authoring.trial import Trials, imports_of_trials
 from autograder.errors import GradingError
 from autograder.kernel.fork_server import KernelForkServer

@@ -52,7 +52,7 @@ from autograder.pipeline.fingerprint import (
     times_of,
 )
 from autograder.pipeline.outcomes import limits_of
-from autograder.pipeline.prepare import ungraded_verdict
+from autograder.pipeline.rebuild import ungraded_verdict
 from autograder.pipeline.stored_runs import path_of
 from autograder.plain.where import require_outside
 from autograder.release.agreement import check_before_grading

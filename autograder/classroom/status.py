@@ -14,10 +14,9 @@ from autograder.classroom.journal import Journal, described
 from autograder.errors import GradingError, NeverReleased, UnreadableSubmission
 from autograder.gradebook.gather import gather_from, gather_in_parts, policy_of
 from autograder.gradebook.groups import NAME, doubled, read_groups, with_mates
-from autograder.gradebook.hints import hints_of
 from autograder.gradebook.marks import in_groups, offered
 from autograder.gradebook.read import open_book, read_students
-from autograder.gradebook.results import ResultsTable, StudentResult, counted, named
+from autograder.gradebook.results import ResultsTable, StudentResult, counted, hints_of, named
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON
 from autograder.pipeline.fingerprint import MACHINE, Parts, content_parts, digest, submission_parts

@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import EXCHANGE_FILES, MAX_FILE_BYTES
 from autograder.collect.archive import Refused, against_name, opened, sound_entries
-from autograder.collect.people import Person, own_name
+from autograder.collect.lists import Person, own_name
 from autograder.collect.whose import Whose
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import Record

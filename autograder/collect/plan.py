@@ -14,8 +14,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.collect import clones
 from autograder.collect.archive import PackedFile, Refused, opened, sound_entries
 from autograder.collect.gathering import Collected, Gathering, Wanted, is_litter
-from autograder.collect.lists import ListedPerson, PeopleList
-from autograder.collect.people import Kind, Person, UploadedFile, own_name, owners
+from autograder.collect.lists import Kind, ListedPerson, PeopleList, Person, UploadedFile, own_name, owners
 from autograder.collect.whose import LMS, Whose, identify
 from autograder.errors import GradingError
 from autograder.files.atomic import undisturbed

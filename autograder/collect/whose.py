@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from autograder.collect.archive import Refused
-from autograder.collect.lists import ListedPerson, PeopleList
-from autograder.collect.people import Kind, Person
+from autograder.collect.lists import Kind, ListedPerson, PeopleList, Person
 from autograder.errors import GradingError
-from autograder.exports.matching import squeezed
+from autograder.exports.sheet import squeezed
 from autograder.gradebook.roster import Roster
 from autograder.model.plain_text import is_folder_name
 

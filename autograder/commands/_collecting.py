@@ -14,7 +14,7 @@ from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from autograder.collect import Moments, PeopleList, Plan, WrittenSubmission
-    from autograder.collect.people import Kind
+    from autograder.collect.lists import Kind
     from autograder.collect.plan import Source
     from autograder.gradebook.late.times import Record
     from autograder.model.course import Course

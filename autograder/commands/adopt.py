@@ -24,7 +24,7 @@ def run(
 
     'autograder grade' needs none of it: it grades any nbgrader course as it is.
     """
-    from autograder.authoring.adopt import add, additions
+    from autograder.authoring.course_folder import add, additions
 
     course, output = open_course(context), Output(context)
     if is_outside(context, course):

@@ -43,7 +43,7 @@ def run(
     """Pack what grades one assignment elsewhere."""
     from contextlib import nullcontext
 
-    from autograder.authoring.patched import patched_solutions
+    from autograder.authoring.packs import patched_solutions
     from autograder.release.bundle import BundleSettings, write_bundle
 
     course = open_course(context)

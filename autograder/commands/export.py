@@ -105,7 +105,7 @@ def _made(
 
 def _known_as(course: "Course", table: "ResultsTable", to: Format) -> "ResultsTable":
     """The table with the number by which the LMS knows each student."""
-    from autograder.exports.matching import known_as
+    from autograder.exports.sheet import known_as
     from autograder.gradebook.roster import roster_of
 
     if to not in WITH_TEMPLATE:

@@ -93,8 +93,7 @@ def _pack(
     out: Path | None,
     columns: Path | None,
 ) -> int:
-    from autograder.exports.matching import known_as
-    from autograder.exports.sheet import read_sheet
+    from autograder.exports.sheet import known_as, read_sheet
     from autograder.gradebook.roster import read_origins, roster_of
     from autograder.lms.pages import of_worksheet, pack_canvas, pack_moodle, participants, write_folder, write_zip
 

@@ -103,8 +103,7 @@ def _seed(text: str) -> int:
 def _build(output: Output, course: "Course", name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
     """Returns the sample answers that get another name than their author says."""
     from autograder.authoring.draws import draw_named
-    from autograder.authoring.packs import write_library
-    from autograder.authoring.patched import patched_solutions
+    from autograder.authoring.packs import patched_solutions, write_library
     from autograder.references.store import References
 
     with output.progress("answers") as progress:

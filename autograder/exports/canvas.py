@@ -10,8 +10,23 @@ clears the score that Canvas holds; a student without a line is left alone, and 
 import re
 
 from autograder.errors import GradingError
-from autograder.exports.matching import emails, ids, left_out, lms_ids, local_part, match, names, says, squeezed
-from autograder.exports.sheet import Cell, ExportFile, Sheet, number_in, spoilt_keys, to_csv
+from autograder.exports.sheet import (
+    Cell,
+    ExportFile,
+    Sheet,
+    emails,
+    ids,
+    left_out,
+    lms_ids,
+    local_part,
+    match,
+    names,
+    number_in,
+    says,
+    spoilt_keys,
+    squeezed,
+    to_csv,
+)
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

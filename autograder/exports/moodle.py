@@ -11,9 +11,12 @@ import html
 from collections.abc import Callable, Sequence
 
 from autograder.errors import GradingError
-from autograder.exports.matching import (
+from autograder.exports.sheet import (
+    Cell,
+    ExportFile,
     Line,
     Pass,
+    Sheet,
     digits,
     emails,
     ids,
@@ -22,10 +25,13 @@ from autograder.exports.matching import (
     local_part,
     match,
     names,
+    number,
+    number_in,
     says,
+    spoilt_keys,
     squeezed,
+    to_csv,
 )
-from autograder.exports.sheet import Cell, ExportFile, Sheet, number, number_in, spoilt_keys, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")

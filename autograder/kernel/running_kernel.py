@@ -14,7 +14,7 @@ from jupyter_client.manager import KernelManager
 
 from autograder.errors import InfrastructureError
 from autograder.isolation import Confined
-from autograder.kernel.channels import MAX_CONTENT, ForkedKernel, KernelChannels
+from autograder.kernel.channels import MAX_CONTENT, ForkedKernel, KernelChannels, SocketLine, StdinLine, Texts
 from autograder.kernel.execution import (
     DISK_FULL,
     ENDED,
@@ -27,7 +27,6 @@ from autograder.kernel.execution import (
     Status,
     too_long,
 )
-from autograder.kernel.line import SocketLine, StdinLine, Texts
 from autograder.kernel.outputs import Outputs, problem
 from autograder.kernel.scratch import DiskQuota
 from autograder.tester import line

@@ -16,9 +16,8 @@ from pathlib import Path, PurePosixPath
 from autograder.collect.archive import Refused
 from autograder.collect.clones import git, repositories
 from autograder.errors import GradingError
-from autograder.exports.matching import digits, squeezed
 from autograder.exports.moodle import match_worksheet
-from autograder.exports.sheet import Sheet, original
+from autograder.exports.sheet import Sheet, digits, original, squeezed
 from autograder.files.atomic import write_file, writing
 from autograder.files.temporary import TemporaryFolder
 from autograder.gradebook.results import StudentResult

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from autograder.collect.archive import Refused
-from autograder.collect.people import Person
+from autograder.collect.lists import Person
 from autograder.collect.plan import Sent, SentFile
 from autograder.errors import GradingError
 from autograder.exports.sheet import number

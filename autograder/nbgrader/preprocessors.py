@@ -34,9 +34,9 @@ from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.outcomes import limits_of
-from autograder.pipeline.prepare import Prepared, prepare
+from autograder.pipeline.rebuild import Prepared, prepare
+from autograder.release.agreement import cleared
 from autograder.release.calibrate import calibrated, needs_calibration, warn_of_problems
-from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
 Processed = tuple[NotebookNode, ResourcesDict]

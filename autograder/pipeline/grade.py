@@ -26,8 +26,7 @@ from autograder.pipeline.drawings import Draw, drawing
 from autograder.pipeline.execute import KERNEL
 from autograder.pipeline.judge import judge, write_into
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, slowest_of, was_cut
-from autograder.pipeline.prepare import Prepared, ungraded_verdict
-from autograder.pipeline.rebuild import RebuiltNotebook
+from autograder.pipeline.rebuild import Prepared, RebuiltNotebook, ungraded_verdict
 from autograder.pipeline.running import Executed, Running, Runs, logged
 from autograder.pipeline.stored_runs import StoredRuns
 from autograder.plain.where import measuring_time

@@ -15,7 +15,7 @@ from autograder.model.questions import asks_for_points
 from autograder.pipeline.drawings import Draw
 from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, run
 from autograder.pipeline.fingerprint import digest, limits_matter, times_of
-from autograder.pipeline.prepare import inputs_of, prepare, trusted_files
+from autograder.pipeline.rebuild import inputs_of, prepare, trusted_files
 from autograder.pipeline.sanitize import with_harmless_outputs
 from autograder.pipeline.steps import steps_for
 from autograder.pipeline.stored_runs import StoredRun, StoredRuns

@@ -28,8 +28,7 @@ from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.drawings import Drawing
 from autograder.pipeline.fingerprint import basis_of_runs, content_parts, digest, machine_of_runs, submission_parts
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, slowest_of, was_cut
-from autograder.pipeline.prepare import Prepared
-from autograder.pipeline.rebuild import RebuiltNotebook
+from autograder.pipeline.rebuild import Prepared, RebuiltNotebook
 from autograder.pipeline.sanitize import with_harmless_outputs
 
 _FORMAT = 1
@@ -133,7 +132,7 @@ class StoredRuns:
     absent: frozenset[str] = frozenset()
 
     def prepared(self) -> Prepared:
-        """As :func:`~autograder.pipeline.prepare.prepare` gave it, without the files, which only a run needs."""
+        """As :func:`~autograder.pipeline.rebuild.prepare` gave it, without the files, which only a run needs."""
         return Prepared(
             {name: run.made for name, run in self.runs.items()}, self.unreadable, {}, self.answers, self.absent
         )

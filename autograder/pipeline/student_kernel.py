@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import InfrastructureError
+from autograder.kernel.channels import TesterQuestion
 from autograder.kernel.execution import Execution, Finished, too_long
 from autograder.kernel.kernels import Kernels
-from autograder.kernel.line import TesterQuestion
 from autograder.kernel.outputs import Outputs
 from autograder.kernel.running_kernel import ForkedShell, Kernel
 from autograder.kernel.scratch import MAX_BYTES, MAX_OF_SUBMISSION, Inputs, Scratch, collect_answers

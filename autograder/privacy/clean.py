@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from autograder.collect.archive import PackedFile, Refused, TooMuch
-from autograder.exports.matching import squeezed
+from autograder.exports.sheet import squeezed
 from autograder.gradebook.late.file import EXTENSIONS
 from autograder.gradebook.read import Student
 from autograder.model.plain_text import forms, one_form, toml_text

@@ -115,7 +115,7 @@ def publish(
         _require_none("because of", accepted.left(dead_links(fresh, repository, known, later)))
         seen = _looked_at(course, fresh, approve_pictures)
         if site or SITE_FRONT in before:
-            from autograder.site.students import add_site
+            from autograder.site.shown import add_site
 
             earlier = [folder / "release" / name for name in kept]
             found = add_site(course, fresh, sheets, earlier, repository, hidden)

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from autograder import exercise as interface
 from autograder.errors import GradingError
-from autograder.exercise.model import Exercise, Patch, Rule
-from autograder.exercise.sample_answer import SampleAnswer
+from autograder.exercise.model import Exercise, Patch, Rule, SampleAnswer
 from autograder.model.course_file import read_course_file
 
 #: Begins the name of the package that holds a course's exercises.

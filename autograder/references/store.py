@@ -20,9 +20,8 @@ from autograder.exercise.model import Case, Exercise
 from autograder.exercise.pack import pack_names, read_pack, unpack
 from autograder.model.course_file import read_course_file
 from autograder.references import loader
-from autograder.references.draw import PUBLIC_SEED
+from autograder.references.draw import PUBLIC_SEED, RunPatched
 from autograder.references.loader import FOLDER
-from autograder.references.patched import RunPatched
 from autograder.references.stored_files import (
     ABOUT,
     ARRAYS,

@@ -16,8 +16,7 @@ from safetensors.numpy import load, save
 
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
-from autograder.references.draw import draw
-from autograder.references.patched import RunPatched, require_runner
+from autograder.references.draw import RunPatched, draw, require_runner
 from autograder.references.stored_files import (
     ABOUT,
     ARCHIVES,

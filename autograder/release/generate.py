@@ -28,7 +28,7 @@ from autograder.model.free import widened
 from autograder.model.nbgrader import make_temporary_gradebook, run_nbgrader, stored_cells
 from autograder.model.settings import read_config
 from autograder.model.source import MARKERS, OtherLanguage, instructors_notebook, read_notebook
-from autograder.release.clear import cleared
+from autograder.release.agreement import cleared
 
 #: Our own reason, where one of our preprocessors stopped nbgrader.
 _OWN = re.compile(r"autograder\.errors\.\w+: (.*)", re.DOTALL)

@@ -19,9 +19,8 @@ from autograder.assignment.assignment import Assignment
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.read import Student
-from autograder.gradebook.results import StudentResult
+from autograder.gradebook.results import CellHint, StudentResult, hints_of
 from autograder.gradebook.roster import read_salt, with_salt
 from autograder.model.course import Course
 from autograder.model.verdict import SubmissionVerdict

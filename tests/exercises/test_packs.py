@@ -13,7 +13,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.notebook_cells import render
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.authoring.trial import solutions, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case

@@ -21,7 +21,7 @@ from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.judge import write_into
-from autograder.pipeline.prepare import prepare
+from autograder.pipeline.rebuild import prepare
 from tests.feedback.toy import marks, new_course, plain_exercise, python_notebook
 
 SHEET, NOTEBOOK = "sums", "1_sums"

@@ -29,7 +29,7 @@ from autograder.model import cells
 from autograder.model.cells import place
 from autograder.model.course import Course
 from autograder.model.free import fold_id, stretch_answers
-from autograder.release.clear import leaves_traces, shows
+from autograder.release.agreement import leaves_traces, shows
 from autograder.release.findings import Finding, pinned
 from autograder.release.judgeable import marker_lines
 from autograder.release.leaks.embedded import embedded, text_in

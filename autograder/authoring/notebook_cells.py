@@ -142,7 +142,6 @@ def _end_of_exercises(notebook: NotebookNode) -> int:
 
 
 def text_of(notebook: NotebookNode) -> str:
-    """The notebook as it is written to a file."""
     if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):  # an older format, in which cells have no ids
         for cell in notebook.cells:
             cell.pop("id", None)

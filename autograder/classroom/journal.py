@@ -21,6 +21,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from autograder.errors import GradingError
+from autograder.files.atomic import append
 from autograder.model.limits import Limits
 from autograder.pipeline.fingerprint import Parts, digest, limits_matter
 
@@ -148,23 +149,7 @@ class Journal:
         self._forget(chosen)
 
     def _append(self, line: Mapping[str, object]) -> int:
-        """Write a line at the end and sync it. Returns where it begins."""
-        text = json.dumps(line).encode() + b"\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)
-        try:
-            data = b"\n" + text if _torn(descriptor) else text
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-            return os.fstat(descriptor).st_size - len(text)
-        finally:
-            os.close(descriptor)
-
-
-def _torn(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        return append(self.path, json.dumps(line).encode() + b"\n")
 
 
 #: kind of part -> (one, several)

@@ -68,7 +68,6 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The file of these arrays."""
     file = io.BytesIO()
     np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     return file.getvalue()

@@ -22,7 +22,6 @@ READY = "ready_"
 
 
 def right(name: str) -> Judgement:
-    """Everything is right."""
     return Judgement([Check(name, True)])
 
 

@@ -200,7 +200,6 @@ def known_as(rows: Iterable[StudentResult], roster: Roster) -> tuple[StudentResu
 
 
 def left_out(rows: Sequence[StudentResult], found: dict[int, StudentResult]) -> tuple[str, ...]:
-    """The students without a line."""
     matched = {row.student.id for row in found.values()}
     return tuple(row.student.id for row in rows if row.student.id not in matched)
 

@@ -79,7 +79,6 @@ class Outputs:
             handler(kind, content)
 
     def omit(self, what: str) -> None:
-        """Note that something was left out."""
         self._omitted = self._omitted or what
 
     def finish(self) -> list[NotebookNode]:

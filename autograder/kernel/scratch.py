@@ -194,7 +194,6 @@ class Scratch:
         return frozenset(name for name in self._notebooks if not self._tells_reads or _was_read(self.work / name))
 
     def remove(self) -> None:
-        """Delete the folder and all in it."""
         remove_tree(self.root)
 
 

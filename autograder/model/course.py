@@ -62,7 +62,6 @@ class Course:
 
     @property
     def every_feedback(self) -> Path:
-        """The folder that holds everybody's feedback."""
         return self._whole(self.settings.feedback_directory)
 
     def private_folders(self) -> tuple[Path, ...]:

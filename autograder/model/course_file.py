@@ -164,7 +164,6 @@ class CourseFile:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of all ready-made parts."""
         return tuple(name for label, names in self.ready_made.items() if "/" not in label for name in names)
 
     @property

@@ -115,7 +115,6 @@ def stretch_answers(notebook: NotebookNode) -> list[int]:
 
 
 def fold_id(cell: NotebookNode) -> str:
-    """The id of the fold that belongs to an answer."""
     return f"{cell.get('id') or cells.grade_id(cell)}-solution"
 
 

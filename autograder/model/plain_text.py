@@ -64,7 +64,6 @@ def one_line(text: str, longest: int = MAX_LINE) -> str:
 
 
 def name(text: str) -> str:
-    """A name as a note shows it."""
     return one_line(text, MAX_NAME)
 
 

@@ -125,7 +125,6 @@ def _graded(cell: NotebookNode) -> list[str]:
 
 
 def _names(part: SolutionPart) -> list[str]:
-    """The names that the part binds at its top level."""
     first, last = part.lines
     found = []
     for node in tree_of(part.text).body:
@@ -203,7 +202,6 @@ COLUMNS = ("mutants", "rejected", "by name", "in words", "values differ", "crash
 
 
 def rows(chosen: Sequence[Mutant], outcomes: Mapping[str, Outcome]) -> list[MutantRow]:
-    """In the order of the parts."""
     labels = list(dict.fromkeys(mutant.part.label for mutant in chosen))
     return [row(label, [outcomes[one.id] for one in chosen if one.part.label == label]) for label in labels]
 

@@ -168,7 +168,6 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """The names that a statement of a module binds there."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     inside = list(ast.walk(node))

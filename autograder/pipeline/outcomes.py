@@ -150,7 +150,6 @@ class UnreadableAnswers(ValueError):
 
 
 def most_bytes(case: Case) -> int:
-    """How large an answer file to this case may be."""
     arrays = (*case.inputs.values(), *case.weights.values(), *case.expected.values())
     return max(MIN_FILE_BYTES, TIMES_EXPECTED * 8 * sum(array.size for array in arrays))
 

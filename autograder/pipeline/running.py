@@ -175,5 +175,4 @@ class Running:
 
 
 def logged(name: str, log: Sequence[str]) -> list[str]:
-    """What happened to a notebook, line by line."""
     return [f"{name}: {one_line(line)}" for line in log[:MAX_LOG_LINES]]

@@ -139,7 +139,6 @@ class StoredRuns:
 
 
 def path_of(root: Path, assignment: str, student: str) -> Path:
-    """Where the last run of a submission is kept."""
     return root / FOLDER / assignment / f"{student}.zip"
 
 
@@ -184,7 +183,6 @@ def current(course: Course, assignment: Assignment, submission: Submission, isol
 
 
 def kept_bytes(root: Path, assignment: str) -> int:
-    """What the runs of an assignment's submissions take on disk."""
     return sum(path.stat().st_size for path in (root / FOLDER / assignment).glob("*.zip"))
 
 

@@ -129,7 +129,6 @@ class TesterKernel:
             self._kernel = None
 
     def close(self) -> None:
-        """Let go of the kernel and its folder, which are gone soon."""
         self._kernels.retire(self._kernel, self._scratch)
         self._kernel, self._scratch = None, None
 

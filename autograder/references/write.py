@@ -142,7 +142,6 @@ def _close(one: np.ndarray, other: np.ndarray, tolerance: tuple[float, float] | 
 
 
 def files_of(made: Exercise, drawn: Sequence[Case]) -> Files:
-    """The files that store the cases of one exercise."""
     arrays: dict[str, np.ndarray] = {}
     expected: dict[str, np.ndarray] = {}
     mistakes: dict[str, np.ndarray] = {}

@@ -98,7 +98,6 @@ class Draft:
         return replace(self, assignment=calibrated(self.course.root, self.assignment, kernels, self.course.file.limits))
 
     def verify(self, kernels: Kernels) -> Iterator[Verification]:
-        """Every proof, one after the other."""
         made, limits, accepted = self.assignment, self.course.file.limits, Accepted.of_course(self.course.root)
         yield Verification.of("points add up", _points(made), accepted)
         yield Verification.of("graded cells have a test", untested(made), accepted)

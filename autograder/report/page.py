@@ -289,7 +289,6 @@ WIDTH = 5.6
 
 
 def distribution(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
-    """How the totals lie."""
     figure = _figure(2.6)
     plot_distribution(figure.add_axes((0.1, 0.2, 0.88, 0.68)), verdicts)
     figure.savefig(path)

@@ -101,7 +101,6 @@ def build(site: Site, target: Path) -> None:
 
 
 def _lay_out(site: Site, source: Path) -> None:
-    """What Sphinx reads."""
     (source / "_static").mkdir(parents=True)
     (source / "_extra").mkdir()
     shutil.copyfile(THEME / "conf.py", source / "conf.py")
@@ -314,7 +313,6 @@ def without_code(text: str) -> str:
 
 
 def named(text: str) -> set[str]:
-    """The ids that somebody wrote into a text."""
     return set(_NAMED.findall(without_code(text)))
 
 

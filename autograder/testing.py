@@ -17,7 +17,7 @@ from typing import Any
 from safetensors.numpy import load, save
 
 from autograder.exercise import case_inputs
-from autograder.exercise.text import READY_MADE, text_array
+from autograder.exercise.values import READY_MADE, text_array
 from autograder.kernel.ready_made import ReadyMade
 
 

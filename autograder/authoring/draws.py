@@ -14,8 +14,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment.assignment import Assignment
-from autograder.assignment.deliverables import stub
+from autograder.assignment.assignment import Assignment, stub
 from autograder.authoring.check import Problem, Progress, Sample, finding_of, samples, try_all
 from autograder.authoring.packs import PatchedSolutions, patched_solutions, write_library
 from autograder.authoring.trial import Trials, imports_of_trials

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file
 from autograder.assignment.assignment import Assignment
 from autograder.errors import GradingError, InfrastructureError, NoLibrary
 from autograder.exercise import SampleAnswer
-from autograder.exercise.text import READY_MADE
+from autograder.exercise.values import READY_MADE
 from autograder.isolation import IsolationUnavailable, available
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for

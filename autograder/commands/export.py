@@ -54,8 +54,7 @@ def run(
     Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them, or
     have handed in something newer than what is graded: they are listed.
     """
-    from autograder.exports.formats import default_path
-    from autograder.exports.total import NAME
+    from autograder.exports.formats import NAME, default_path
     from autograder.files.atomic import write_file
     from autograder.gradebook.results import named
 
@@ -84,8 +83,7 @@ def _made(
     course: "Course", assignment: str | None, to: Format, columns: Path | None
 ) -> "tuple[ExportFile, list[str], list[str]]":
     """The file, what is to be said of it, and the assignments in it: one, or all where none is given."""
-    from autograder.exports.formats import make, remarks
-    from autograder.exports.total import as_assignment, make_total, total_remarks
+    from autograder.exports.formats import as_assignment, make, make_total, remarks, total_remarks
     from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties

@@ -29,8 +29,8 @@ def run(
     the new cells after its last graded one, in front of its closing text. Until every stub is filled in, check and
     release name them and stop.
     """
+    from autograder.authoring.course_folder import write_stubs
     from autograder.authoring.notebook_cells import read_name
-    from autograder.authoring.stubs import write_stubs
 
     course, output = open_course(context), Output(context)
     new = read_name(name, course)

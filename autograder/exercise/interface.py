@@ -44,4 +44,4 @@ from .rules import (
     without_side_effects,
     wrong,
 )
-from .text import TEXT, read_text, text_array
+from .values import TEXT, read_text, text_array

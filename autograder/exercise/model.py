@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .text import TEXT, read_text
-from .values import MAX_ENTRIES, as_arrays, comes_back, is_plain
+from .values import MAX_ENTRIES, TEXT, as_arrays, comes_back, is_plain, read_text
 
 #: What :class:`Case` takes.
 TAKES = f"a case takes arrays, numbers, texts, lists of texts, and dictionaries of up to {MAX_ENTRIES} of these"

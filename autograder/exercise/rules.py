@@ -15,7 +15,7 @@ import numpy as np
 
 from .compare import PROPERTY, compare_case, is_bare, same_value
 from .model import Answers, Case, Check, ChoiceQuestion, Exercise, Judgement, Mistake, Rule
-from .text import TEXT
+from .values import TEXT
 
 #: Begins the name of an answer that was given with ready-made parts in place of the submission's own earlier ones.
 READY = "ready_"

@@ -13,7 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.trial import affected, graded_cells, solutions
 from autograder.model import cells
 from autograder.model.cells import tree_of
-from autograder.mutants import arrays, python
+from autograder.mutants import python
 from autograder.mutants.source import Edit, Source
 
 
@@ -103,7 +103,7 @@ def _part(
     return [SolutionPart(assignment.name, place, name, text, lines, exercises, others, graded)]
 
 
-OPERATORS = (*arrays.OPERATORS, *python.OPERATORS)  # a change that both make is called by the field
+OPERATORS = (*python.ON_ARRAYS, *python.ON_ANYTHING)  # a change that both make is called by the field
 _MAX_WORDS = 70
 
 

@@ -15,8 +15,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
-from autograder.assignment.assignment import Assignment, read_files, trusted
-from autograder.assignment.deliverables import write_stubs
+from autograder.assignment.assignment import Assignment, read_files, trusted, write_stubs
 from autograder.assignment.submission import Submission, read_submission
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import read_record, settle, settling, write_record

@@ -15,7 +15,7 @@ from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Answers, Case
-from autograder.exercise.text import TEXT, read_text
+from autograder.exercise.values import TEXT, read_text
 from autograder.model import cells
 from autograder.model.plain_text import paragraph
 from autograder.model.verdict import CellVerdict, Check

@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from safetensors.numpy import load
 
 from autograder.exercise.model import Case
-from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, TEXT, read_text
+from autograder.exercise.values import MAX_TEXT_BYTES, READY_MADE, TEXT, read_text
 from autograder.files.atomic import write_file
 from autograder.model.limits import CellLimits
 from autograder.remote.snapshots import Snapshot

@@ -31,16 +31,21 @@ from autograder.model import cells
 from autograder.model.course import Course, assignments_named, unknown_assignment
 from autograder.model.course_file import NAME
 from autograder.plain.names import names_of
-from autograder.publish.corrections import Correction, note_corrections
-from autograder.publish.texts import lessons_of, students_readme, with_own_words, write_rules
+from autograder.publish.texts import (
+    Correction,
+    lessons_of,
+    note_corrections,
+    students_readme,
+    with_own_words,
+    write_rules,
+)
 from autograder.references.store import PACKS
 from autograder.release.agreement import differences
 from autograder.release.findings import Accepted, Finding, accept, entry, pinned
-from autograder.release.judgeable import require_judgeable
+from autograder.release.judgeable import require_judgeable, wrong_points
 from autograder.release.leaks.embedded import embedded
 from autograder.release.leaks.search import Hidden, found_in, hidden_of, release_leaks
 from autograder.release.main_line import Lesson, main_line
-from autograder.release.points_in_text import wrong_points
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there, and the first page of its site.

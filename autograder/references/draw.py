@@ -14,7 +14,7 @@ import numpy as np
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case, matches, same_value
 from autograder.exercise.model import Answers, Case, Exercise, Mistake, Patch
-from autograder.exercise.text import TEXT, read_text
+from autograder.exercise.values import TEXT, read_text
 from autograder.references.loader import told
 
 Arrays = Mapping[str, np.ndarray]

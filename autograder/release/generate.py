@@ -15,8 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.assignment.assignment import Assignment, Generated, read_files
-from autograder.assignment.deliverables import write_stubs
+from autograder.assignment.assignment import Assignment, Generated, read_files, write_stubs
 from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder

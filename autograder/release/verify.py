@@ -25,9 +25,15 @@ from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
 from autograder.release.findings import Accepted, Finding, pinned
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
-from autograder.release.judgeable import misspelt, other_markers, require_judgeable, untested, untested_cells
+from autograder.release.judgeable import (
+    misspelt,
+    other_markers,
+    require_judgeable,
+    untested,
+    untested_cells,
+    wrong_points,
+)
 from autograder.release.leaks.search import release_leaks
-from autograder.release.points_in_text import wrong_points
 from autograder.release.solved_run import keep
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.

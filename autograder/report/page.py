@@ -27,15 +27,16 @@ from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.judge_questions import ASKED_NOTHING, OTHER_STUDENT
 from autograder.plain.where import judged_in_kernel
 from autograder.report import statistics
-from autograder.report.code import Answer, read_answers
 from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
 from autograder.report.similarity import (
     ALIKE,
     ENOUGH_TOKENS,
+    Answer,
     EarlierTerm,
     Pair,
     by_students,
     pairs_with_earlier,
+    read_answers,
     read_earlier,
     same_answers,
     similar_pairs,

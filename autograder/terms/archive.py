@@ -35,7 +35,7 @@ from autograder.marking.log import LoggedMark, MarkLog
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.plain_text import toml_text
-from autograder.report.code import read_answers
+from autograder.report.similarity import read_answers
 
 SCHEMA_VERSION = 1
 

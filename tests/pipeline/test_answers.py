@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from autograder.exercise.model import Answers, Case
-from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, read_text
+from autograder.exercise.values import MAX_TEXT_BYTES, READY_MADE, read_text
 from autograder.pipeline.judge import _compared
 from autograder.pipeline.outcomes import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
 from tests.grading import REFERENCES

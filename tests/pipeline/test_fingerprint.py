@@ -67,7 +67,7 @@ def in_code(file: str) -> Change:
 
 
 NEUTRAL = [
-    (SOFTMAX, "def _case(", "# a comment\ndef _case("), in_code("autograder/exports/canvas.py"),
+    (SOFTMAX, "def _case(", "# a comment\ndef _case("), in_code("autograder/exports/formats.py"),
     in_code("autograder/report/page.py"),
 ]  # fmt: skip
 

@@ -20,8 +20,7 @@ from autograder.pipeline import drawings
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.rebuild import rebuild
 from autograder.pipeline.sanitize import harmless
-from autograder.report.code import Answer
-from autograder.report.similarity import similar_pairs
+from autograder.report.similarity import Answer, similar_pairs
 from autograder.report.statistics import _kind
 from tests.grading import assignment
 

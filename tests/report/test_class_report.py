@@ -23,9 +23,8 @@ from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.report import write_report
-from autograder.report.code import Answer, tokens
 from autograder.report.page import ready_made
-from autograder.report.similarity import normalised, same_answers, similar_pairs
+from autograder.report.similarity import Answer, normalised, same_answers, similar_pairs, tokens
 from autograder.report.statistics import (
     Results,
     correlation,

@@ -1,6 +1,6 @@
 """``autograder init``: a course that works. ``autograder adopt``: what a course of nbgrader gets added.
 
-``autograder new``: the files of a new exercise, as stubs that say what goes there. What is left to fill in stands
+``autograder new``: the files of a new exercise, as stubs that say what goes where. What is left to fill in stands
 behind the word ``STUB:``; :mod:`autograder.release.verify` finds it.
 """
 

@@ -17,8 +17,6 @@ from nbformat import NotebookNode
 from autograder.model.cells import checksum_of
 from autograder.model.plain_text import writable
 
-__all__ = ["SubmittedCell", "UnreadableNotebook", "read_submitted", "without_large_parts"]
-
 MAX_NOTEBOOK_BYTES = 200 << 20
 #: Of what is left without outputs, pictures and the state of widgets.
 MAX_SOURCE_BYTES = 16 << 20

@@ -17,6 +17,7 @@ from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions, NbGrader
 
 from autograder.assignment.assignment import Assignment, read_files, trusted, write_stubs
 from autograder.assignment.submission import Submission, read_submission
+from autograder.errors import InfrastructureError
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
 from autograder.gradebook.groups import with_mates
@@ -28,7 +29,7 @@ from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
 from autograder.model.plain_text import one_form
 from autograder.model.verdict import Graded, NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.execute import InfrastructureError, Kernels
+from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides

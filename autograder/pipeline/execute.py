@@ -19,14 +19,13 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.errors import InfrastructureError
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
-from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
+from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
 from autograder.pipeline.own_code import find_out
 from autograder.pipeline.steps import Role, Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
@@ -85,18 +84,6 @@ def number_shown(outputs: Sequence[NotebookNode]) -> float | None:
             with contextlib.suppress(KeyError, ValueError):
                 return float(output["data"]["text/plain"])
     return None
-
-
-__all__ = [
-    "CellOutcome",
-    "InfrastructureError",
-    "Kernels",
-    "Limits",
-    "PartOutcome",
-    "ExecutedNotebook",
-    "answers_folder",
-    "run",
-]
 
 
 def run(

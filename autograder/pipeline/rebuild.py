@@ -39,8 +39,6 @@ from autograder.plain.names import is_python, names_of
 from autograder.references.store import References
 from autograder.references.stored_files import Files
 
-__all__ = ["RebuiltNotebook", "SubmittedCell", "UnreadableNotebook", "read_submitted", "rebuild"]
-
 _MAX_UNKNOWN = 10
 
 

@@ -9,11 +9,12 @@ from nbformat import NotebookNode
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
+from autograder.errors import InfrastructureError
 from autograder.model import cells
 from autograder.model.plain_text import one_line
 from autograder.model.questions import asks_for_points
 from autograder.pipeline.drawings import Draw
-from autograder.pipeline.execute import ExecutedNotebook, InfrastructureError, Kernels, Limits, run
+from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits, run
 from autograder.pipeline.fingerprint import digest, limits_matter, times_of
 from autograder.pipeline.rebuild import inputs_of, prepare, trusted_files
 from autograder.pipeline.sanitize import with_harmless_outputs

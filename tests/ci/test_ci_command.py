@@ -9,7 +9,7 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.ci import FILES, outcome
-from autograder.pipeline.execute import InfrastructureError
+from autograder.errors import InfrastructureError
 from autograder.release.leaks.search import Hidden, found_in
 from tests.ci.conftest import everything_in
 from tests.ci.test_results import every_status

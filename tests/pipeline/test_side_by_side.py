@@ -20,6 +20,7 @@ from autograder.classroom import run as classroom
 from autograder.classroom import workers as at_once
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
+from autograder.errors import InfrastructureError
 from autograder.isolation import usage
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
@@ -27,7 +28,6 @@ from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.model.verdict import Graded, to_json
 from autograder.pipeline import running
-from autograder.pipeline.execute import InfrastructureError
 from autograder.pipeline.grade import grade_submission
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once

@@ -30,8 +30,7 @@ from autograder.pipeline.fingerprint import digest
 from autograder.references import loader
 from autograder.references.draw import DRAWS, VISIBLE_SEED, Ran, RunPatched, draw, needs_runner
 from autograder.references.store import References
-from autograder.references.stored_files import archive_of, inputs_among
-from autograder.references.write import files_of, settled
+from autograder.references.write import archive_of, files_of, inputs_among, settled
 
 #: The package of the rules of grading among the visible checks: the grader's own, or, for students, a copy.
 RULES = "_rules"

@@ -40,7 +40,7 @@ from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutc
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.plain.names import names_of, statements_of
 from autograder.plain.where import is_plain
-from autograder.references.stored_files import Files
+from autograder.references.write import Files
 from autograder.release.as_submitted import without_markers
 
 

@@ -39,8 +39,7 @@ from autograder.model.verdict import Graded
 from autograder.pipeline import stored_runs
 from autograder.pipeline.drawings import drawing
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.pipeline.grade import grade_submission, judge_again
-from autograder.pipeline.running import ATTEMPTS, Runs
+from autograder.pipeline.grade import ATTEMPTS, Runs, grade_submission, judge_again
 from autograder.release.as_submitted import solved
 
 Isolation = Literal["auto", "none"]

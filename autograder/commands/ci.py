@@ -57,8 +57,7 @@ def run(
     course = open_course(context, submission)
 
     from autograder.ci import FILES
-    from autograder.ci.outcome import Disclosure, grade_folder
-    from autograder.ci.results import write_outcome
+    from autograder.ci.outcome import Disclosure, grade_folder, write_outcome
 
     check_one(visible_only, until)
     disclosure, limit = _disclosure(visible_only, until, datetime.now(UTC)), _limit(fail_under)

@@ -14,7 +14,7 @@ from autograder.authoring.trial import affected, graded_cells, solutions
 from autograder.model import cells
 from autograder.model.cells import tree_of
 from autograder.mutants import python
-from autograder.mutants.source import Edit, Source
+from autograder.mutants.python import Edit, Source
 
 
 @dataclass(frozen=True)

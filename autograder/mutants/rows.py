@@ -30,8 +30,7 @@ from autograder.mutants.generate import Mutant, SolutionPart, mutants, parts, sa
 from autograder.mutants.run import REJECTED, KeptOutcomes, Outcome, Progress, tried
 from autograder.references import loader
 from autograder.references.draw import draw
-from autograder.references.stored_files import inputs_among, lay_out
-from autograder.references.write import files_of
+from autograder.references.write import files_of, inputs_among, lay_out
 
 #: Seeds from which cases are drawn anew.
 FRESH_SEEDS = (101, 102, 103)

@@ -34,8 +34,7 @@ from autograder.model.questions import asking
 from autograder.references import loader
 from autograder.references.loader import trusted_modules
 from autograder.references.store import FOLDER, PACKS
-from autograder.references.stored_files import INPUTS, inputs_among
-from autograder.references.write import checksums, installed_version
+from autograder.references.write import INPUTS, checksums, inputs_among, installed_version
 
 #: Rules and mistakes live here. What they import from elsewhere is part of the grader or of the course library.
 _RULES = loader.PACKAGE
@@ -200,7 +199,7 @@ Parts = dict[str, str]
 
 #: What runs a submission: the modules from which everything is imported that decides what its kernels produce.
 _RUNS = (
-    "autograder.pipeline.running",
+    "autograder.pipeline.grade",
     "autograder.kernel.warm_process",
     "autograder.testing",
     "autograder.tester.cell",

@@ -37,7 +37,7 @@ from autograder.pipeline.find_answers import (
 )
 from autograder.plain.names import is_python, names_of
 from autograder.references.store import References
-from autograder.references.stored_files import Files
+from autograder.references.write import Files
 
 _MAX_UNKNOWN = 10
 

@@ -1,7 +1,7 @@
 """The stored references of a course: written by ``autograder references``, read by the judge.
 
 ``<course>/exercises/<assignment>/inputs.zip`` is what kernels get parts of, ``expected.zip`` beside it what they never
-get (:mod:`autograder.references.stored_files`). ``manifest.json`` says how all of it was made, with checksums.
+get (:mod:`autograder.references.write`). ``manifest.json`` says how all of it was made, with checksums.
 """
 
 import json
@@ -22,17 +22,19 @@ from autograder.model.course_file import read_course_file
 from autograder.references import loader
 from autograder.references.draw import PUBLIC_SEED, RunPatched
 from autograder.references.loader import FOLDER
-from autograder.references.stored_files import (
+from autograder.references.write import (
     ABOUT,
     ARRAYS,
     EXPECTED,
     INPUTS,
     MISTAKES,
+    CaseDraw,
     Files,
+    checksums,
     inputs_among,
     read_files,
+    write_references,
 )
-from autograder.references.write import CaseDraw, checksums, write_references
 
 #: Checksums of all expected answers that have ever shipped with the kit, made by ``tools/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")

@@ -19,7 +19,7 @@ from autograder.authoring.check import Sample
 from autograder.authoring.trial import Tried, solutions, texts_of
 from autograder.exercise.pack import pack_names, read_pack
 from autograder.model.course import Course
-from autograder.references.stored_files import read_files
+from autograder.references.write import read_files
 from tests.grading import ROOT
 
 RECORD = Path(__file__).with_name("answers.json")

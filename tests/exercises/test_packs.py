@@ -22,7 +22,7 @@ from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import VISIBLE_SEED, draw
 from autograder.references.store import PACKS, References
-from autograder.references.stored_files import archive_of
+from autograder.references.write import archive_of
 from autograder.release.leaks.search import Hidden, found_in
 from course.check import decoder
 from tests.exercises.test_patched import EXERCISE, built, checked, one_file

@@ -11,7 +11,7 @@ from autograder.authoring.packs import patched_solutions
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
-from autograder.references.stored_files import ARCHIVES
+from autograder.references.write import ARCHIVES
 
 EXERCISE = """
 import numpy as np

@@ -21,8 +21,7 @@ from nbformat import NotebookNode, v4, write
 from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
-from autograder.ci.outcome import Disclosure, outcome_of
-from autograder.ci.results import results_json
+from autograder.ci.outcome import Disclosure, outcome_of, results_json
 from autograder.classroom.rows import row_of, with_result
 from autograder.exports import FORMATS
 from autograder.exports.formats import make

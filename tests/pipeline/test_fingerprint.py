@@ -13,7 +13,7 @@ import pytest
 
 from autograder.exercise.pack import pack_names, read_pack
 from autograder.pipeline.fingerprint import described
-from autograder.references.stored_files import archive_of
+from autograder.references.write import archive_of
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]

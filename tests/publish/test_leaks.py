@@ -17,7 +17,7 @@ from safetensors.numpy import save
 
 from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
-from autograder.references.stored_files import write_archives
+from autograder.references.write import write_archives
 from autograder.release.leaks import search, secrets
 from tests.feedback.toy import marks
 

@@ -17,7 +17,6 @@ from autograder.authoring.trial import Trials
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.read import Grade
 from autograder.gradebook.results import result_of, with_results
-from autograder.kernel.ready_made import ReadyMade
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
@@ -35,6 +34,7 @@ from autograder.report.statistics import (
     times,
     waiting_for_people,
 )
+from autograder.testing import ReadyMade
 from tests.feedback.browser import chromium, needs_browser, overflow
 from tests.grading import ROOT
 from tests.report import simulated

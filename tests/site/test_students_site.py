@@ -23,7 +23,7 @@ from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.publish.publish import TEMPLATES, dead_links, publish
 from autograder.publish.texts import students_readme
-from autograder.references.stored_files import read_files
+from autograder.references.write import read_files
 from autograder.release.main_line import Lesson
 from autograder.site.build import Page, Site, build
 from autograder.site.shown import MISTAKE, WORKFLOW

@@ -12,7 +12,7 @@ from safetensors.numpy import load
 from autograder.assignment.assignment import Assignment
 from autograder.model import cells
 from autograder.model.free import fold_id
-from autograder.references.stored_files import EXPECTED, read_files, stored_exercises
+from autograder.references.write import EXPECTED, read_files, stored_exercises
 from autograder.release.findings import Finding, pinned
 
 #: Shorter pieces occur by chance. Lines that are shorter count together with those that follow.

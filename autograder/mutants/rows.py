@@ -107,7 +107,7 @@ def _task(assignment: Assignment, part: SolutionPart, folder: Path) -> dict[str,
         "file": part.place in assignment.deliverables,
         "text": part.text,
         "names": _names(part),
-        "classes": _classes(part),
+        "classes": [node.name for node in tree_of(part.text).body if isinstance(node, ast.ClassDef)],
         "hidden": [_graded(notebook.cells[index]) for index in graded],
         "inputs": [str(path) for path in _inputs(assignment, [notebook.cells[index] for index in graded], folder)],
     }
@@ -129,16 +129,9 @@ def _names(part: SolutionPart) -> list[str]:
     for node in tree_of(part.text).body:
         if first <= node.lineno <= last:
             found += [node.name] if isinstance(node, ast.ClassDef | ast.FunctionDef) else []
-            found += [one.id for one in ast.walk(node) if isinstance(node, ast.Assign) and _is_stored(one)]  # type: ignore[attr-defined]
+            within = ast.walk(node) if isinstance(node, ast.Assign) else ()
+            found += [one.id for one in within if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
     return found
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _classes(part: SolutionPart) -> list[str]:
-    return [node.name for node in tree_of(part.text).body if isinstance(node, ast.ClassDef)]
 
 
 def _work(assignment: Assignment, folder: Path) -> Path:

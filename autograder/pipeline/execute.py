@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,6 @@ from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
-from autograder.pipeline.inside import KERNEL, Inside
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
 from autograder.pipeline.own_code import find_out
 from autograder.pipeline.steps import Step
@@ -55,7 +54,6 @@ def run(
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
-    inside: Collection[str] = (KERNEL,),
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -67,7 +65,6 @@ def run(
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
-    inside: roles of the plain tests that are judged in a second run of the notebook.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
@@ -90,21 +87,8 @@ def run(
     finally:
         student.close()
         tester.close()
-    log, read = [*student.log, *tester.log], student.read
-    if any(step.role in inside for step in steps):
-        second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)  # only now: its time begins here
-        again = second.judge(notebook, steps, _gone(outcomes), inside)
-        tests = {one.index: one.test and replace(one.test, inside=again.get(one.index)) for one in outcomes}
-        outcomes = [replace(one, test=tests[one.index]) for one in outcomes]
-        log += second.log
-        read |= second.read
-    log += find_out(notebook, steps, kernels, limits, files, inputs, answers)
-    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(read))
-
-
-def _gone(outcomes: Sequence[CellOutcome]) -> set[int]:
-    """The cells that need not be tried again."""
-    return {one.index for one in outcomes if one.visible.status in ("crashed", "timeout", "skipped")}
+    log = [*student.log, *tester.log, *find_out(notebook, steps, kernels, limits, files, inputs, answers)]
+    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(student.read))
 
 
 class _Session:

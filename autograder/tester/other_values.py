@@ -50,7 +50,7 @@ def vary(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def beside(value: Any) -> Any:
-    """A number a ten thousandth larger, the next integer, a longer text, a container with something. Raises CannotVary."""
+    """A number a ten thousandth larger, the next integer, a longer text, a list with something. Raises CannotVary."""
     if link_of(value) is not None:
         raise CannotVary
     cls = type(value)

@@ -40,8 +40,7 @@ def test_every_test_cell_is_judged_where_it_should_be_and_gives_the_points_of_on
     """In real kernels, the corpus as one notebook. An entry with fewer answers gets its last."""
     chosen = {entry: entry.all_answers[min(number, len(entry.answers))] for entry in RUNNABLE}
     answers = {f"{entry.name}_answer": answer.source for entry, answer in chosen.items()}
-    done = graded(corpus(), answers, limits=LIMITS)
-    found = {cell.cell: cell for cell in done.verdict.notebooks[0].cells}
+    found = {cell.cell: cell for cell in graded(corpus(), answers, limits=LIMITS).verdict.notebooks[0].cells}
     assert {name: cell.judged for name, cell in found.items()} == {entry.name: entry.judged for entry in chosen}
     waits = {entry.name for entry, answer in chosen.items() if answer.points < entry.points} & {
         name for name, cell in found.items() if cell.points is None

@@ -78,13 +78,10 @@ def test_a_misspelt_request_stops_the_release(course):
     assert "'# autograder: kernal' is not known" in said and "cell 't'" in said
 
 
-def test_an_answer_in_code_that_a_human_reads_is_no_plain_test():
-    assert where_judged(notebook(read_by_hand("essay", "import inspect", kind="code")), {}) == {}
-
-
-def test_a_cell_with_a_reference_is_no_plain_test():
+def test_what_a_human_reads_and_a_cell_with_a_reference_are_no_plain_tests():
     hidden = "from autograder import reference\nfor case in reference('a/b'):\n    case.compare(y=mean(case.x))"
-    assert where_judged(notebook(graded("t", f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS")), {}) == {}
+    tested = graded("t", f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS")
+    assert where_judged(notebook(tested, read_by_hand("essay", "import inspect", kind="code")), {}) == {}
 
 
 @pytest.mark.parametrize(

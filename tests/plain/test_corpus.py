@@ -8,7 +8,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.model.limits import Limits
 from tests.plain import one_process
 from tests.plain.entries import Entry, entries, notebook
-from tests.plain.tiny import assignment, calibrated, graded
+from tests.plain.tiny import assignment, graded
 
 RUNNABLE = [entry for entry in entries() if entry.can_run]
 MOST = max(len(entry.answers) for entry in RUNNABLE)
@@ -53,16 +53,15 @@ def test_every_test_cell_is_judged_where_it_should_be_and_gives_the_points_of_on
 @pytest.mark.slow
 @pytest.mark.xdist_group("corpus")
 def test_of_right_answers_in_odd_styles_nine_of_ten_pass_without_doubt_and_the_rest_waits():
-    """``pytest -s tests/plain/test_corpus.py -k odd`` says how many, and why the rest waits."""
-    opened, patient = calibrated(corpus(), LIMITS), Limits(cell_seconds=300, submission_seconds=3000)
+    """``pytest -s ... -k odd`` prints them. One draws 15,400 of the test's numbers: a busy machine may cut it off."""
     found: dict[tuple[str, int], tuple[float | None, float, str]] = {}
     for number in range(max(len(entry.odd) for entry in RUNNABLE)):
         chosen = {entry.name: entry.odd[number] for entry in RUNNABLE if number < len(entry.odd)}
-        done = graded(opened, {f"{name}_answer": answer.source for name, answer in chosen.items()}, limits=patient)
+        done = graded(corpus(), {f"{name}_answer": answer.source for name, answer in chosen.items()}, limits=LIMITS)
         cells = (cell for cell in done.verdict.notebooks[0].cells if cell.cell in chosen)
-        found |= {(one.cell, number): (one.points, chosen[one.cell].points, one.refused) for one in cells}
-    waiting = {place: why for place, (points, _, why) in found.items() if points is None}
+        found |= {(one.cell, number): (one.points, chosen[one.cell].points, one.refused or one.status) for one in cells}
+    waiting = {place: why for place, (points, most, why) in found.items() if points != most}
     said = f"{len(found) - len(waiting)} of {len(found)} answers to {len({name for name, _ in found})} cells"
     print(said, *(f"{name}, {number}: {why}" for (name, number), why in waiting.items()), sep="\n")
-    assert {place: one for place, one in found.items() if one[0] not in (None, one[1])} == {}
-    assert all(waiting.values()) and 10 * len(waiting) <= len(found) >= 300 and len({name for name, _ in found}) >= 120
+    lost = [place for place, why in waiting.items() if found[place][0] is not None and why != "timeout"]
+    assert lost == [] and 10 * len(waiting) <= len(found) >= 300 and len({name for name, _ in found}) >= 120

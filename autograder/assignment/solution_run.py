@@ -4,7 +4,7 @@ A submission passes without doubt only where the test holds and all that came is
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -86,9 +86,6 @@ class SolutionRun:
     def from_json(cls, data: Mapping[str, Any]) -> "SolutionRun":
         visits = {place: Visited(**one) for place, one in data["visits"].items()}
         return cls(visits, {mark: tuple(count) for mark, count in data["marks"].items()}, data["result"])
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     def with_run(self, visits: Mapping[str, Sequence[Snapshot]], marks: Mapping[str, int]) -> "SolutionRun":
         """As loose as another run of the solution shows that it must be: what is chance is compared in kind."""
@@ -178,7 +175,7 @@ def text_of(one: Snapshot | None) -> str:
         return str(one[2] or one[1])[:_MAX_SHOWN]
     if one[0] in ("array", "digest"):
         return f"an array {tuple(one[1])}"
-    return {"own": "an object", "object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
+    return {"object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
 
 
 def _times(count: int) -> str:

@@ -56,8 +56,7 @@ def _of(value: Any, within: frozenset[int]) -> Snapshot:
             return ["module", str(link.about["module"])]
         if isinstance_of_meta(value) or "k" in link.about:
             return ["object"]
-        return ["own", _data(value, within)]
-    return _data(value, within)
+    return _data(value, within)  # an object of a class that derives from data, too: its operators are that data's here
 
 
 def _data(value: Any, within: frozenset[int]) -> Snapshot:

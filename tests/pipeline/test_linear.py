@@ -28,24 +28,16 @@ pytestmark = pytest.mark.slow
 
 SHORT = 8000
 TEXTS: dict[str, Callable[[int], str]] = {
-    "formulas": lambda n: "\\\\[" * (n // 3),
-    "environments": lambda n: "\\begin{a}[" * (n // 10),
-    "blanks": lambda n: "[x] a" + " " * n + "b",
-    "empty lines": lambda n: "x[1]" + "\n" * n + "%y",
-    "attributes": lambda n: "a." * (n // 2),
-    "numbers": lambda n: "1." * (n // 2),
-    "brackets": lambda n: "[" * n,
-    "links": lambda n: "[a](" * (n // 4),
-    "stars": lambda n: "[**a" * (n // 4),
-    "divisions": lambda n: "<div>" * (n // 5),
-    "comments": lambda n: "<!--" * (n // 4),
-    "styles": lambda n: "<b title=1>" * (n // 24) + "<p>x</p>" * (n // 16),
-    "quotes": lambda n: "'''" * (n // 3),
+    "formulas": lambda n: "\\\\[" * (n // 3), "environments": lambda n: "\\begin{a}[" * (n // 10),
+    "blanks": lambda n: "[x] a" + " " * n + "b", "empty lines": lambda n: "x[1]" + "\n" * n + "%y",
+    "attributes": lambda n: "a." * (n // 2), "numbers": lambda n: "1." * (n // 2), "brackets": lambda n: "[" * n,
+    "links": lambda n: "[a](" * (n // 4), "stars": lambda n: "[**a" * (n // 4),
+    "divisions": lambda n: "<div>" * (n // 5), "comments": lambda n: "<!--" * (n // 4),
+    "styles": lambda n: "<b title=1>" * (n // 24) + "<p>x</p>" * (n // 16), "quotes": lambda n: "'''" * (n // 3),
     "backticks": lambda n: "[" + " ".join("`" * k for k in range(1, int((2 * n) ** 0.5))),
-    "mark schemes": lambda n: "BEGIN MARK SCHEME\n" * (n // 18),
-    "escapes": lambda n: "\x1b[" * (n // 2),
+    "mark schemes": lambda n: "BEGIN MARK SCHEME\n" * (n // 18), "escapes": lambda n: "\x1b[" * (n // 2),
     "call": lambda n: "figures.attention_block()" + " " * n,
-}
+}  # fmt: skip
 
 
 def _notebook(text: str, kind: str) -> object:

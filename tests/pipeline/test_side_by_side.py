@@ -252,16 +252,10 @@ def test_the_notebooks_of_a_class_of_one_are_run_side_by_side(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("notebooks", "workers", "submissions", "memory", "disk", "expected"),
     [
-        (4, 8, 1, 64, 64, 4),
-        (4, 8, 3, 64, 64, 2),
-        (4, 2, 1, 64, 64, 2),
-        (4, 2, 30, 64, 64, 1),
-        (4, 8, 1, 9, 64, 2),
-        (4, 8, 1, 1, 64, 1),
-        (4, 8, 2, 9, 64, 1),
-        (4, 8, 1, 64, 3, 3),
+        (4, 8, 1, 64, 64, 4), (4, 8, 3, 64, 64, 2), (4, 2, 1, 64, 64, 2), (4, 2, 30, 64, 64, 1), (4, 8, 1, 9, 64, 2),
+        (4, 8, 1, 1, 64, 1), (4, 8, 2, 9, 64, 1), (4, 8, 1, 64, 3, 3),
     ],
-)
+)  # fmt: skip
 def test_notebooks_run_side_by_side_where_cores_memory_and_disk_are_left(
     monkeypatch, notebooks, workers, submissions, memory, disk, expected
 ):

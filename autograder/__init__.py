@@ -1,7 +1,5 @@
 """Grades notebooks. Hidden cells import :func:`reference` from here; everything else is the instructor's."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ of ``_``. It defines ``run``, a function as Typer takes it, which returns the ex
 for its help.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import logging

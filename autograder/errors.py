@@ -73,3 +73,11 @@ def said(error: OSError, folder: Path | None = None) -> str:
         free = {place: shutil.disk_usage(place).free >> 10 for place in (folder or Path.cwd(), tempfile.gettempdir())}
         what += "".join(f", {kilobytes} KB are free in {place}" for place, kilobytes in free.items())
     return f"{error.filename}: {what}" if error.filename else what
+
+
+class InfrastructureError(RuntimeError):
+    """The grader's own machinery failed, whatever the submission did: there is no grade yet, and a retry may help."""
+
+
+class OutputFloodError(Exception):
+    """The grader was flooded with messages while several notebooks ran: each is to be run again, alone."""

@@ -3,8 +3,6 @@
 Two tasks: reviews, and made-up sentences in which only the order of the words tells the class (``negations``).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Vectors of written answers, by which a page for graders puts like answers together; students need nothing of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

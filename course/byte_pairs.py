@@ -1,7 +1,5 @@
 """Words of the reviews for byte-pair encoding, and the merges of a longer training, stored."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 A cache is a pair of tensors, keys and values, each (batch, heads, tokens, head_size); a model has one for each block.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ assignment, and ``bring("1_embedding.ipynb")`` gets a notebook of an earlier ses
 than on Colab all three do nothing: there the files lie beside the notebook.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

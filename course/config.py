@@ -1,7 +1,5 @@
 """The sizes of a DistilBERT-shaped model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 from course.errors import ConfigError
@@ -65,12 +63,12 @@ class Config:
         return self.n_heads * self.attention_head_size
 
     @classmethod
-    def distilbert(cls) -> Config:
+    def distilbert(cls) -> "Config":
         """DistilBERT base: 66,955,010 parameters."""
         return cls()
 
     @classmethod
-    def mini(cls) -> Config:
+    def mini(cls) -> "Config":
         """The checkpoint that comes with the course: as many heads and layers, vectors half as long."""
         return cls(dim=384, hidden_dim=1536)
 

@@ -4,8 +4,6 @@ The notebooks' classes inherit their layers from ``BlockLayers`` and ``ModelLaye
 ``Ready…`` classes stand in for parts of earlier exercises, so that no notebook depends on an earlier one being right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path

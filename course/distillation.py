@@ -3,8 +3,6 @@
 The layers are those of ``transformers``; the loop over them stands here so that layers can be left out.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The encoder lab's classifier to train: the student's own from ``models.py``, else a ready-made one."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

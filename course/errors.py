@@ -11,8 +11,6 @@
 Each message says what was expected, what came, and what to do.
 """
 
-from __future__ import annotations
-
 
 class CourseError(Exception):
     """The root of the tree; ``str(error)`` is one line."""

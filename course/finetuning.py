@@ -4,8 +4,6 @@ The pretrained body is ``checkpoints/minilm_small``: the first layers of MiniLM 
 (or anybody) trained it on film reviews. It is stored in int8; the model card there says what is left of the original.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

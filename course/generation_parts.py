@@ -1,7 +1,5 @@
 """Ready-made parts of the notebook on writing, and what it measures: repetition, and a task for cross-attention."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import torch

@@ -5,8 +5,6 @@ because its own download starts from nothing after an interrupted cell, and 268 
 hall's wireless network.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import threading

@@ -1,7 +1,5 @@
 """The classifier with a padding mask: a model's own layers, and between them a function that makes masked weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ The model is 440 MB large and no part of the course. ``available()`` says whethe
 What a much smaller model said of thirty sentences is stored in ``data/masked_words``: ``stored_pairs()``.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +96,7 @@ def available() -> bool:
     return hub.cached(BERT) is not None
 
 
-def load(file: hub.HubFile = BERT, config: BertConfig | None = None) -> BertForMaskedLM:
+def load(file: hub.HubFile = BERT, config: "BertConfig | None" = None) -> "BertForMaskedLM":
     """BERT with its masked-word head, in eval mode; downloaded once (440 MB) if need be.
 
     Raises DownloadError where the hub cannot be reached, CheckpointError where the file is not what was expected.
@@ -126,7 +124,7 @@ def _renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def logits_of(model: BertForMaskedLM, gap: Gap) -> tuple[Tensor, int, list[int]]:
+def logits_of(model: "BertForMaskedLM", gap: Gap) -> tuple[Tensor, int, list[int]]:
     """-> logits (tokens, vocabulary), the gap's position, and the ids of the gap's words"""
     tokenizer = load_tokenizer()
     encoded = tokenizer(gap.text, return_tensors="pt")

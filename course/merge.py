@@ -4,8 +4,6 @@ What is the student's: answer cells, cells that they added, and cells of ours th
 out. Notebooks are plain dictionaries, as in an ``.ipynb`` file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 They have the arguments and shapes that the notebook asks for, and the names of Llama's weights.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from transformers import LlamaConfig

@@ -11,8 +11,6 @@ transformers                                                   course
 =============================================================  ======================================
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import TypeVar

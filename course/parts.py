@@ -4,8 +4,6 @@ No notebook depends on an earlier one being right. :func:`earlier` looks into th
 that is missing (Colab), unfinished or wrong, a part of ``transformers`` under the course's names takes its place.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

@@ -4,8 +4,6 @@ The controls need ipywidgets. Everything that it shows is one piece of HTML, pic
 Colab show that in the same way.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import math
@@ -45,7 +43,7 @@ class Reading:
 
     tokens: list[str]
     logits: list[float]
-    weights: Tensor
+    weights: "Tensor"
     title: str
     note: str = ""
 
@@ -179,7 +177,7 @@ def _field(widgets: Any, name: str, slider: Any) -> list[Any]:
     return [field]
 
 
-def _tokens(ids_to_tokens: IdsToTokens, tokenizer: Any, input_ids: Tensor) -> tuple[list[str], str]:
+def _tokens(ids_to_tokens: IdsToTokens, tokenizer: Any, input_ids: "Tensor") -> tuple[list[str], str]:
     """(one label for each position, a remark where these are ids)"""
     ids = [str(number) for number in input_ids[0].tolist()]
     name = getattr(ids_to_tokens, "__name__", "the function for tokens")

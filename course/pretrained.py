@@ -5,8 +5,6 @@ model of 66,955,010 parameters; it is taken from the folder named by the environ
 ``COURSE_WEIGHTS``, else from the cache, else from the hub (see ``course.hub``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

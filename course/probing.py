@@ -1,7 +1,5 @@
 """What a model computes on the way, for ``distilbert_lab/3_probing``: noted by hooks, for one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ positive (Pang and Lee 2005, CC BY 4.0; see the README there). ``fetch_reviews("
 ask the hub's dataset viewer for as many rows as you want, a hundred at a time, and keep them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -93,7 +91,7 @@ class Batches:
     seed: int | None = None
 
     @classmethod
-    def of(cls, reviews: Reviews, size: int = 32, seed: int | None = None, max_tokens: int = 128) -> Batches:
+    def of(cls, reviews: Reviews, size: int = 32, seed: int | None = None, max_tokens: int = 128) -> "Batches":
         """max_tokens: longer reviews are cut there"""
         encoded = load_tokenizer()(list(reviews.texts), truncation=True, max_length=max_tokens)["input_ids"]
         return cls(encoded, list(reviews.labels), size, seed)

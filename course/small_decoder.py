@@ -3,8 +3,6 @@
 Its layers bear Llama's names, so what is written for it works with published models of this family as well.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """Named tensors of a model: which there must be, and putting them into a student's model."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ The course writes this text itself: no book, no download, no licence. Each story
 colours, things and places drawn at random. To predict its last sentence, a reader must remember the first one.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Called as the tokenizers of ``transformers`` are, and gives the same ids; a test
 BERT: Devlin and others, 2019, and the WordPiece of Wu and others, 2016, section 4.1.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
@@ -36,7 +34,7 @@ class Encoding(dict[str, Any]):
         except KeyError as error:
             raise AttributeError(name) from error
 
-    def to(self, device: Any) -> Encoding:
+    def to(self, device: Any) -> "Encoding":
         """The same tensors on another device."""
         return Encoding({name: tensor.to(device) for name, tensor in self.items()})
 
@@ -105,7 +103,7 @@ class WordPiece:
         return self._tokens.get(id)
 
     @property
-    def backend_tokenizer(self) -> WordPiece:
+    def backend_tokenizer(self) -> "WordPiece":
         """Itself: beneath this tokenizer lies no other, as beneath those of ``transformers``."""
         return self
 

@@ -4,8 +4,6 @@ They take the place of a part that a student has not finished yet (see ``course.
 arguments and shapes. Inside they are built differently from what the notebooks ask for.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

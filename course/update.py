@@ -4,8 +4,6 @@ The published repository is read, nothing is sent there. What would change is sh
 ``write=True``; the notebook as it was stays beside the new one.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import os

@@ -1,7 +1,5 @@
 """The word vectors of the checkpoint that comes with the course: one for each word, whatever its context."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Mapping
@@ -27,10 +25,10 @@ class WordVectors:
     """
 
     ids: Mapping[str, int]  # word -> row of the table
-    table: Tensor  # (words, dim)
+    table: "Tensor"  # (words, dim)
 
     @classmethod
-    def load(cls, checkpoint: str = "mini") -> WordVectors:
+    def load(cls, checkpoint: str = "mini") -> "WordVectors":
         from course.pretrained import load_state_dict
 
         table = load_state_dict(checkpoint)["embeddings.word_embeddings.weight"]
@@ -41,19 +39,19 @@ class WordVectors:
     def __contains__(self, word: object) -> bool:
         return word in self.ids
 
-    def __getitem__(self, word: str) -> Tensor:
+    def __getitem__(self, word: str) -> "Tensor":
         """(dim,). Raises SentenceError for a word that is not in the vocabulary."""
         if word not in self.ids:
             raise SentenceError(f"{word!r} is no single word of the vocabulary (lower case, three letters or more).")
         return self.table[self.ids[word]]
 
-    def of(self, words: Iterable[str]) -> Tensor:
+    def of(self, words: Iterable[str]) -> "Tensor":
         """The vectors of several words: (words, dim)"""
         from torch import stack
 
         return stack([self[word] for word in words])
 
-    def similar(self, vector: Tensor, count: int = 8) -> list[tuple[str, float]]:
+    def similar(self, vector: "Tensor", count: int = 8) -> list[tuple[str, float]]:
         """The words whose vectors point most nearly where this one does, each with its cosine, best first."""
         table = self.table.to(vector.dtype)
         cosines = (table @ vector) / (table.norm(dim=1) * vector.norm())

@@ -138,8 +138,8 @@ skipped_for: list[BaseException] = []  # a fixture that failed once raises the s
 
 
 def note_refusals() -> None:
+    from autograder.errors import InfrastructureError
     from autograder.isolation import IsolationUnavailable
-    from autograder.kernel.errors import InfrastructureError
 
     for error in (IsolationUnavailable, InfrastructureError):
         _note(error)

@@ -48,12 +48,12 @@ def fork_servers_are_kept() -> Iterator[None]:
 
     How one starts and ends: tests/isolation, tests/classroom.
     """
-    from autograder.ci import submission
+    from autograder.ci import outcome
     from autograder.classroom import run
     from autograder.kernel import fork_server as imported_when_needed
     from autograder.kernel import kernels
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (submission, run, kernels, imported_when_needed):
+        for module in (outcome, run, kernels, imported_when_needed):
             patch.setattr(module, "KernelForkServer", fork_server)
         yield

@@ -19,8 +19,7 @@ from autograder.assignment.submission import Submission
 from autograder.kernel.imports import imports_of
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict
 from autograder.pipeline.execute import Kernels, Limits
 from autograder.pipeline.grade import grade_submission as grade
 from autograder.references import loader

@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.model.course import Course
 from autograder.references.store import PUBLIC_LIST, References, public_digests
 

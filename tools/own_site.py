@@ -20,7 +20,7 @@ from autograder.release.findings import Accepted
 from autograder.release.leaks.search import hidden_of
 from autograder.release.solved_run import kept
 from autograder.site.build import Site, build
-from autograder.site.students import course_pages, site_leaks
+from autograder.site.shown import course_pages, site_leaks
 from tools import gallery
 
 ROOT = Path(__file__).resolve().parents[1]

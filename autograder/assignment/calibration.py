@@ -4,8 +4,6 @@ It is kept for one version of the source, in ``.autograder/calibration/``, in a 
 what reached each test from the solution, and is as secret as hidden tests are.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +16,7 @@ from autograder.files.atomic import write_file
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ which the file system itself saw the last change (``st_ctime``): it is the evide
 by more than :data:`SLACK` was made up, or the folder was changed later, and the file system's time counts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -3,10 +3,8 @@
 A submission passes without doubt only where the test holds and all that came is what the solution gave there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -31,7 +29,7 @@ class Visited:
     most: int | None = None
     lengths: bool = True
 
-    def with_run(self, came: Sequence[Snapshot]) -> Visited:
+    def with_run(self, came: Sequence[Snapshot]) -> "Visited":
         """As loose as another run of the solution shows that it must be."""
         as_often = self.most is not None and len(came) == len(self.came)
         if as_often and self.takes == "same" and not _first(map(difference, self.came, came)):
@@ -80,19 +78,16 @@ class SolutionRun:
     @classmethod
     def of(
         cls, visits: Mapping[str, Sequence[Snapshot]], marks: Mapping[str, int], result: float | None
-    ) -> SolutionRun:
+    ) -> "SolutionRun":
         visited = {place: Visited(came, least=len(came), most=len(came)) for place, came in _joined(visits).items()}
         return cls(visited, {mark: (count, count) for mark, count in marks.items()}, result)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> SolutionRun:
+    def from_json(cls, data: Mapping[str, Any]) -> "SolutionRun":
         visits = {place: Visited(**one) for place, one in data["visits"].items()}
         return cls(visits, {mark: tuple(count) for mark, count in data["marks"].items()}, data["result"])
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    def with_run(self, visits: Mapping[str, Sequence[Snapshot]], marks: Mapping[str, int]) -> SolutionRun:
+    def with_run(self, visits: Mapping[str, Sequence[Snapshot]], marks: Mapping[str, int]) -> "SolutionRun":
         """As loose as another run of the solution shows that it must be: what is chance is compared in kind."""
         again = _joined(visits)
         unseen = Visited((), least=0, most=0)
@@ -106,7 +101,7 @@ class SolutionRun:
         }
         return replace(self, visits=visited, marks=counts)
 
-    def opened(self, places: Collection[str]) -> SolutionRun:
+    def opened(self, places: Collection[str]) -> "SolutionRun":
         """With places at which the test holds for other values, too."""
         visits = {place: replace(one, takes="kind") if place in places else one for place, one in self.visits.items()}
         return replace(self, visits=visits)
@@ -180,7 +175,7 @@ def text_of(one: Snapshot | None) -> str:
         return str(one[2] or one[1])[:_MAX_SHOWN]
     if one[0] in ("array", "digest"):
         return f"an array {tuple(one[1])}"
-    return {"own": "an object", "object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
+    return {"object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
 
 
 def _times(count: int) -> str:
@@ -198,5 +193,5 @@ def _order(place: str) -> tuple[int, int, str]:
     return 1_000, 0, place
 
 
-def _first(words: Iterator[str] | map[str]) -> str:
+def _first(words: Iterator[str]) -> str:
     return next(filter(None, words), "")

@@ -4,15 +4,13 @@ Only the cells that the changed ones can influence are run. What testers, time l
 where submissions are graded.
 """
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -22,12 +20,10 @@ from nbformat import NotebookNode
 from safetensors.numpy import load_file
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.slices import affected, graded_cells, needed
-from autograder.errors import GradingError, NoLibrary
+from autograder.errors import GradingError, InfrastructureError, NoLibrary
 from autograder.exercise import SampleAnswer
-from autograder.exercise.text import READY_MADE
+from autograder.exercise.values import READY_MADE
 from autograder.isolation import IsolationUnavailable, available
-from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_for
 from autograder.kernel.kernels import Isolation, Kernels
@@ -36,14 +32,58 @@ from autograder.model import cells
 from autograder.model.cells import tree_of
 from autograder.model.course_file import read_course_file
 from autograder.model.limits import Clock, Limits
+from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict
-from autograder.pipeline.inside import number_shown
+from autograder.pipeline.execute import number_shown
 from autograder.pipeline.judge import judge
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
+from autograder.plain.names import names_of, statements_of
 from autograder.plain.where import is_plain
-from autograder.references.stored_files import Files
+from autograder.references.write import Files
 from autograder.release.as_submitted import without_markers
+
+
+def needed(notebook: NotebookNode, index: int) -> set[int]:
+    """The code cells, as indices, that the graded cell at ``index`` builds on, that cell among them."""
+    wanted = set(names_of(notebook.cells[index].source).read)
+    found = {index}
+    for number in reversed(range(index)):
+        cell = notebook.cells[number]
+        if cell.cell_type != "code" or (cells.is_autograded(cell) and not is_plain(cell)):
+            continue  # plain tests may bind names for later ones
+        bound = _bound(cell.source)
+        if "*" in bound or not bound.isdisjoint(wanted):
+            wanted |= names_of(cell.source).read
+            found.add(number)
+    return found
+
+
+def affected(notebook: NotebookNode, changed: Iterable[str]) -> list[int]:
+    """The autograded cells whose result may depend on the solution cells (grade ids) that were changed, in order."""
+    places = {index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) in set(changed)}
+    return [index for index in graded_cells(notebook) if places & needed(notebook, index)] if places else []
+
+
+def graded_cells(notebook: NotebookNode) -> list[int]:
+    """The indices of the autograded cells; those whose right answers depend on the student's own code are left out."""
+    return [
+        index for index, cell in enumerate(notebook.cells)
+        if cells.is_autograded(cell) and asking(cell) is None
+    ]  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _bound(source: str) -> frozenset[str]:
+    """The names that a cell binds, and those of what it changes; ``*`` among them for a star import."""
+    bound = set(names_of(source).bound)
+    for node in (inner for statement in statements_of(source) for inner in ast.walk(statement)):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            bound.add("*")
+        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            bound |= {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
+    return frozenset(bound)
+
 
 MAX_SECONDS = 120.0
 #: How a part ended before which another took too long.
@@ -85,7 +125,7 @@ class Trials:
         solved = {name: self.solutions[name].encode() for name in assignment.deliverables}
         self._files = {**assignment.files, **assignment.solutions, **solved}
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> "Trials":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

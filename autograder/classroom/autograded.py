@@ -1,7 +1,5 @@
 """The folder ``autograded/<student>/<assignment>/``: notebooks, ``verdicts.json`` and the log of one submission."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,9 +10,8 @@ from nbformat import NotebookNode
 from autograder.files.atomic import names_of, replacing
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.plain_text import paragraph
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import Graded, SubmissionVerdict
 from autograder.pipeline.mark_scheme import with_marking_guides
 
 MAX_LOG = 50_000  # characters of one entry

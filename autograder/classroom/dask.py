@@ -4,8 +4,6 @@ Dask itself would hand a dead worker's tasks to others, and blame each of them f
 one worker by name, one for each of its threads, so that a death tells what was running there and nothing else.
 """
 
-from __future__ import annotations
-
 import time
 import traceback
 from collections import Counter, deque
@@ -19,7 +17,7 @@ from autograder.classroom.workers import KILLED, Job, JobResult, Work, do
 from autograder.errors import GradingError
 from autograder.isolation import require
 from autograder.pipeline.fingerprint import imported_version
-from autograder.pipeline.running import ATTEMPTS
+from autograder.pipeline.grade import ATTEMPTS
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -75,7 +73,7 @@ def dask_results(jobs: list[Job], address: str, work: Work = do_elsewhere) -> It
 class _Staff:
     """The workers that are there, and what each of them is doing."""
 
-    def __init__(self, client: Client, address: str, work: Work) -> None:
+    def __init__(self, client: "Client", address: str, work: Work) -> None:
         self._client, self._address, self._work = client, address, work
         self._running: dict[object, tuple[Future, Job, str]] = {}  # key -> its future, job and worker
         self._finished: SimpleQueue[Future] = SimpleQueue()
@@ -148,7 +146,7 @@ class _Staff:
                 else:
                     yield done
 
-    def _result(self, future: Future, job: Job, worker: str) -> JobResult | None:
+    def _result(self, future: "Future", job: Job, worker: str) -> JobResult | None:
         """None where the worker was lost, with the job or with its result."""
         from distributed import KilledWorker
 

@@ -6,10 +6,11 @@ submissions) and for whom a run with ``--force`` began.
 
 A class may be large: what is kept in memory of a line is where in the file it begins, and it is read again when it is
 asked for.
+
+One run at a time for each assignment: two would write the same folders and the same rows.
 """
 
-from __future__ import annotations
-
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +18,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from autograder.errors import GradingError
+from autograder.files.atomic import append
 from autograder.model.limits import Limits
 from autograder.pipeline.fingerprint import Parts, digest, limits_matter
 
@@ -145,23 +149,7 @@ class Journal:
         self._forget(chosen)
 
     def _append(self, line: Mapping[str, object]) -> int:
-        """Write a line at the end and sync it. Returns where it begins."""
-        text = json.dumps(line).encode() + b"\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)
-        try:
-            data = b"\n" + text if _torn(descriptor) else text
-            while data:
-                data = data[os.write(descriptor, data) :]
-            os.fsync(descriptor)
-            return os.fstat(descriptor).st_size - len(text)
-        finally:
-            os.close(descriptor)
-
-
-def _torn(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        return append(self.path, json.dumps(line).encode() + b"\n")
 
 
 #: kind of part -> (one, several)
@@ -206,3 +194,38 @@ def described(changed: list[str]) -> Iterable[str]:
         elif names:
             more = "" if kind in ("cell", "notebook", "file") else "exercises"
             yield several.format(", ".join(names) if len(names) <= _NAMED else f"{len(names)} {more}")
+
+
+@contextlib.contextmanager
+def only_run(root: Path, assignment: str) -> Iterator[None]:
+    """Hold the assignment while it is graded. The system lets go of it when this process ends, however it ends.
+
+    Raises GradingError where another run holds it.
+    """
+    folder = root / ".autograder"
+    holder = folder / f"{assignment}.pid"  # beside the lock: whoever asks for that empties it
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / f"{assignment}.lock", timeout=0, mode=0o660)
+        lock.acquire()
+    except Timeout as error:
+        raise GradingError(
+            f"another run is grading {assignment} (pid {_read(holder)}): wait until it has ended, or stop it"
+        ) from error
+    except OSError as error:
+        raise GradingError(f"{folder} cannot be written: {error.strerror or error}") from error
+    with contextlib.suppress(OSError):
+        holder.write_text(str(os.getpid()), encoding="utf-8")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            holder.unlink()
+        lock.release()
+
+
+def _read(holder: Path) -> str:
+    try:
+        return holder.read_text(encoding="utf-8").strip() or "unknown"
+    except OSError:
+        return "unknown"

@@ -4,8 +4,6 @@ Whoever handed in something new is left to ``autograder grade``: here only the g
 changed, so nobody is to lose points by it unless the instructor says so.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,8 +18,7 @@ from nbformat import NotebookNode
 from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.classroom.autograded import read_verdict, sweep_autograded
-from autograder.classroom.journal import Journal, reasons
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Journal, only_run, reasons
 from autograder.classroom.rows import row_of
 from autograder.classroom.workers import JobResult
 from autograder.errors import GradingError, NothingToGrade, UnreadableSubmission
@@ -37,8 +34,7 @@ from autograder.gradebook.write import open_gradebook
 from autograder.kernel.imports import imports_of
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.release.agreement import check_before_grading
 
 _TOLERANCE = 1e-9

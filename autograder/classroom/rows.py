@@ -1,7 +1,5 @@
 """The rows of the table that ``autograder grade`` prints: from a verdict, and from the results that count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,8 +8,8 @@ from typing import Any, TypeVar
 
 from autograder.assignment.submission import NOT_HANDED_IN
 from autograder.exports.sheet import number
-from autograder.gradebook.accepted import Offered, offered
 from autograder.gradebook.gather import gather_in_parts
+from autograder.gradebook.marks import Offered, offered
 from autograder.gradebook.read import open_book
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course

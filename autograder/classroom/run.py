@@ -1,7 +1,5 @@
 """The pipeline over a class: who is to be graded, by whom, and one writer for everything that is kept."""
 
-from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +13,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
 from autograder.classroom.autograded import read_autograded, read_verdict, sweep_autograded, write_autograded, write_log
 from autograder.classroom.dask import dask_results
-from autograder.classroom.journal import Entry, Journal, reasons
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Entry, Journal, only_run, reasons
 from autograder.classroom.rows import Row, put_in_results, row_of
 from autograder.classroom.workers import (
     GradingOptions,
@@ -38,10 +35,8 @@ from autograder.isolation import Probe, available, verify
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_line
-from autograder.model.verdict import SubmissionVerdict
-from autograder.pipeline.cell_times import limits_of
+from autograder.model.verdict import Graded, SubmissionVerdict
 from autograder.pipeline.fingerprint import (
     Parts,
     basis_of_runs,
@@ -56,9 +51,10 @@ from autograder.pipeline.fingerprint import (
     submission_parts,
     times_of,
 )
-from autograder.pipeline.prepare import ungraded_verdict
+from autograder.pipeline.outcomes import limits_of
+from autograder.pipeline.rebuild import ungraded_verdict
 from autograder.pipeline.stored_runs import path_of
-from autograder.plain.where import require_outside
+from autograder.plain.where import judged_in_kernel, require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
 
@@ -68,7 +64,7 @@ logger = logging.getLogger(__name__)
 def grade_class(
     course: Course,
     order: GradingOptions,
-    report: Report = lambda progress: None,
+    report: "Report" = lambda progress: None,
 ) -> list[Row]:
     """Grade, save and journal every submission that is not saved already. One row per student, in order.
 
@@ -131,7 +127,7 @@ class _Run:
         self._unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # why, for those who were graded before
 
-    def grade(self, students: list[str], report: Report, start: _Start | None) -> list[Row]:
+    def grade(self, students: list[str], report: "Report", start: "_Start | None") -> list[Row]:
         sweep_autograded(self._course, self._order.assignment, students)
         kept = self._look(students)
         todo = self._jobs([student for student in students if student not in self._rows])
@@ -155,7 +151,7 @@ class _Run:
         refresh_penalties(self._course, self._order.assignment)  # by late_policy.toml, from the points of now
         return self._table(students)
 
-    def _done(self, todo: list[Job], start: _Start | None) -> Iterator[JobResult]:
+    def _done(self, todo: list[Job], start: "_Start | None") -> Iterator[JobResult]:
         """First whom an earlier run does for, then all others."""
         left = [job for job in todo if job.student not in self._judge]
         again = [replace(job, rewrite=self._judge[job.student]) for job in todo if job.student in self._judge]
@@ -164,6 +160,9 @@ class _Run:
                 yield done
             else:
                 left.append(done.job)
+        if left[1:] and judged_in_kernel(self._assignment):  # what a hidden test's text tells comes too late for others
+            for _ in _results(self._course, [replace(job, begin=True) for job in left], self._order, start):
+                pass
         yield from _results(self._course, left, self._order, start)
 
     def _table(self, students: list[str]) -> list[Row]:
@@ -332,7 +331,7 @@ class _Run:
         self._rows[student] = replace(self._rows[student], kept_manual=kept, rewritten=True)
 
 
-def _results(course: Course, todo: list[Job], order: GradingOptions, start: _Start | None) -> Iterator[JobResult]:
+def _results(course: Course, todo: list[Job], order: GradingOptions, start: "_Start | None") -> Iterator[JobResult]:
     if not todo:
         return
     if order.scheduler:

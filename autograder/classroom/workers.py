@@ -4,8 +4,6 @@ Local workers share one warm fork server; a Dask worker (``dask_workers``) keeps
 takes down only what it was doing, and that is done again, alone, by another.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import platform
@@ -32,17 +30,17 @@ from autograder.classroom.journal import Journal
 from autograder.errors import GradingError
 from autograder.files.atomic import undisturbed
 from autograder.gradebook.groups import with_mates
-from autograder.kernel.disk_quota import kernels_within_quota
 from autograder.kernel.imports import KernelImports, imports_of
 from autograder.kernel.kernels import Kernels
+from autograder.kernel.scratch import kernels_within_quota
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
+from autograder.model.verdict import Graded
 from autograder.pipeline import stored_runs
 from autograder.pipeline.drawings import drawing
+from autograder.pipeline.execute import KERNEL
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.pipeline.grade import grade_submission, judge_again
-from autograder.pipeline.running import ATTEMPTS, Runs
+from autograder.pipeline.grade import ATTEMPTS, Runs, grade_submission, judge_again
 from autograder.release.as_submitted import solved
 
 Isolation = Literal["auto", "none"]
@@ -75,6 +73,7 @@ class Job:
     machine: str = ""  # digest of what runs notebooks
     basis: str = ""  # digest of what course and student bring to a run
     alone: bool = False  # again, since a test that measures time did not hold
+    begin: bool = False  # run what comes before the second kernels of all, and keep it
     rewrite: bool = True  # whether the notebooks of a verdict that has not changed are written, too
 
 
@@ -133,8 +132,12 @@ def do(job: Job) -> JobResult:
         runs = Runs(job.machine, stored.runs if stored is not None else {})
         if job.alone:
             runs = Runs(job.machine, too_slow=_too_slow(assignment, kernels, job.limits))
-        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, runs=runs)
-        problems = (problem, stored_runs.write(path, replace(runs.now, basis=job.basis)) if runs.now else "")
+        inside = () if job.begin else (KERNEL,)
+        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, inside=inside, runs=runs)
+        basis = "" if job.begin else job.basis  # what has only begun is never judged
+        problems = (problem, stored_runs.write(path, replace(runs.now, basis=basis)) if runs.now else "")
+        if job.begin:
+            return JobResult(job, None)
         graded = replace(graded, log=(*graded.log, *filter(None, problems)))
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:

@@ -1,9 +1,7 @@
 """Submissions from an LMS or from students' repositories, sorted into ``submitted/<student>/<assignment>/``."""
 
-from autograder.collect.gathering import Collected
-from autograder.collect.lists import Moments, PeopleList, has_times, read_class, read_moments, read_names
-from autograder.collect.people import Person
-from autograder.collect.plan import Plan, Sent, SentFile, WrittenSubmission, make_plan, write_plan
+from autograder.collect.lists import Moments, PeopleList, Person, has_times, read_class, read_moments, read_names
+from autograder.collect.plan import Collected, Plan, Sent, SentFile, WrittenSubmission, make_plan, write_plan
 
 __all__ = [
     "Collected", "Moments", "PeopleList", "Person", "Plan", "Sent", "SentFile", "WrittenSubmission",

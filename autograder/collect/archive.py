@@ -1,7 +1,5 @@
 """Reading zips that somebody else made: what names may say, how much may come out, what is refused and why."""
 
-from __future__ import annotations
-
 import contextlib
 import stat
 import unicodedata

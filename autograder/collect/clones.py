@@ -4,8 +4,6 @@ Nothing of a repository is run: no hook, no filter, no submodule; links are no p
 student's to choose and count for nothing.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -5,16 +5,13 @@ its API says of the person (login, address, and in Moodle's worksheet the full n
 the course, but only where nobody on the roster could be meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from autograder.collect.archive import Refused
-from autograder.collect.lists import ListedPerson, PeopleList
-from autograder.collect.people import Kind, Person
+from autograder.collect.lists import Kind, ListedPerson, PeopleList, Person
 from autograder.errors import GradingError
-from autograder.exports.matching import squeezed
+from autograder.exports.sheet import squeezed
 from autograder.gradebook.roster import Roster
 from autograder.model.plain_text import is_folder_name
 

@@ -1,15 +1,11 @@
 """What ``check`` and ``release`` both do: verify a drafted release, try the sample answers, say what does not hold."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands._output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from autograder.assignment.assignment import Assignment
     from autograder.authoring.check import ExerciseCheck
     from autograder.model.course import Course
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 8  # of one check are printed; the JSON document has all
 
 
-def verifications(output: Output, draft: Draft, kernels: Kernels, notes_too: bool = False) -> list[dict[str, Any]]:
+def verifications(output: Output, draft: "Draft", kernels: "Kernels", notes_too: bool = False) -> list[dict[str, Any]]:
     """What holds of a drafted release, said line by line. -> ``[{check, problems, accepted, notes}, ...]``
 
     notes_too: say how notes are accepted, too.
@@ -45,16 +41,16 @@ def verifications(output: Output, draft: Draft, kernels: Kernels, notes_too: boo
     return checks
 
 
-def _say_accepted(output: Output, accepted: Iterable[tuple[Finding, str]]) -> None:
+def _say_accepted(output: Output, accepted: "Iterable[tuple[Finding, str]]") -> None:
     for finding, reason in accepted:
         output.say(f"      accepted: {finding} ({reason})")
 
 
-def _documented(accepted: Iterable[tuple[Finding, str]]) -> list[dict[str, str]]:
+def _documented(accepted: "Iterable[tuple[Finding, str]]") -> list[dict[str, str]]:
     return [{"finding": str(one), "reason": reason} for one, reason in accepted]
 
 
-def _say_how_to_accept(output: Output, course: Course, findings: Sequence[Finding]) -> None:
+def _say_how_to_accept(output: Output, course: "Course", findings: "Sequence[Finding]") -> None:
     """Print the lines of ``course.toml`` for what cannot be mended because it is meant so."""
     from autograder.model.course_file import NAME
     from autograder.release.findings import Accepted, entry
@@ -91,7 +87,7 @@ def document_entry(
 
 
 def kernel_cells(
-    output: Output, course: Course, assignment: Assignment, refused: bool = False, notes_too: bool = False
+    output: Output, course: "Course", assignment: "Assignment", refused: bool = False, notes_too: bool = False
 ) -> list[dict[str, Any]]:
     """The plain tests that only work in the student's own kernel, each with its reason.
 
@@ -126,7 +122,7 @@ def kernel_cells(
     ]
 
 
-def exercises(output: Output, course: Course, assignment: Assignment, exercise: str = "") -> list[dict[str, Any]]:
+def exercises(output: Output, course: "Course", assignment: "Assignment", exercise: str = "") -> list[dict[str, Any]]:
     """What the sample answers show, as a table and then problem by problem.
 
     -> ``[{exercise, right, wrong, problems, doubts, accepted}, ...]``. Raises GradingError.
@@ -165,7 +161,7 @@ def _say(output: Output, name: str, problems: tuple[str, ...]) -> None:
         output.problem(f"      and {len(problems) - MAX_PROBLEMS} more (all of them with --json)")
 
 
-def _table(output: Output, name: str, found: list[ExerciseCheck]) -> None:
+def _table(output: Output, name: str, found: "list[ExerciseCheck]") -> None:
     from rich.table import Table
 
     table = Table("exercise", title=f"{name}: sample answers", title_justify="left")

@@ -1,7 +1,5 @@
 """How ``autograder collect`` goes: show who sent what, ask, write, record, tell."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from autograder.model.plain_text import on_console
 
 if TYPE_CHECKING:
     from autograder.collect import Moments, PeopleList, Plan, WrittenSubmission
-    from autograder.collect.people import Kind
+    from autograder.collect.lists import Kind
     from autograder.collect.plan import Source
     from autograder.gradebook.late.times import Record
     from autograder.model.course import Course
@@ -33,13 +31,13 @@ _AMISS = ("differs", "empty", "refused")
 
 
 def collect(
-    course: Course,
+    course: "Course",
     output: Output,
     assignment: str,
-    source: Source,
-    kind: Kind | None,
-    listed: PeopleList | None,
-    moments: Moments,
+    source: "Source",
+    kind: "Kind | None",
+    listed: "PeopleList | None",
+    moments: "Moments",
     *,
     yes: bool,
     force: bool,
@@ -72,7 +70,7 @@ def collect(
     return 1 if left_out or any(outcome.what in _AMISS for outcome in outcomes) else 0
 
 
-def _record_list(course: Course, assignment: str, plan: Plan) -> None:
+def _record_list(course: "Course", assignment: str, plan: "Plan") -> None:
     """What the instructor's list says goes into the roster, for the next assignment and the way back."""
     from autograder.gradebook.read import Student
     from autograder.gradebook.roster import enter_students, record_ids
@@ -82,7 +80,7 @@ def _record_list(course: Course, assignment: str, plan: Plan) -> None:
         record_ids(course.root, plan.kind, assignment, {name: one.id for name, one in plan.listed.items()})
 
 
-def _record_origins(course: Course, assignment: str, plan: Plan, outcomes: list[WrittenSubmission]) -> None:
+def _record_origins(course: "Course", assignment: str, plan: "Plan", outcomes: "list[WrittenSubmission]") -> None:
     """Feedback goes back by the number and the files of the submission that is there now."""
     from autograder.gradebook.roster import Origin, record_origins
 
@@ -99,7 +97,7 @@ def _record_origins(course: Course, assignment: str, plan: Plan, outcomes: list[
 
 
 @contextmanager
-def _said_where(course: Course) -> Iterator[None]:
+def _said_where(course: "Course") -> Iterator[None]:
     """Raises GradingError, with the file's name, for one that cannot be written."""
     try:
         yield
@@ -108,7 +106,9 @@ def _said_where(course: Course) -> Iterator[None]:
         raise GradingError(f"{name} cannot be written: {error.strerror}; what was collected before stays") from error
 
 
-def _document(assignment: str, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str]) -> dict[str, Any]:
+def _document(
+    assignment: str, plan: "Plan", outcomes: "list[WrittenSubmission]", timeless: list[str]
+) -> dict[str, Any]:
     files = {one.student: sorted(one.taken) for one in plan.students}
     return {
         "assignment": assignment,
@@ -130,7 +130,7 @@ def _document(assignment: str, plan: Plan, outcomes: list[WrittenSubmission], ti
     }
 
 
-def _times(plan: Plan, moments: Moments) -> Iterator[tuple[str, Record]]:
+def _times(plan: "Plan", moments: "Moments") -> "Iterator[tuple[str, Record]]":
     """What is known about when each came in: the instructor's list before the exchange and the API.
 
     Raises GradingError for a list that fits nobody.
@@ -154,7 +154,7 @@ def _times(plan: Plan, moments: Moments) -> Iterator[tuple[str, Record]]:
 
 
 def _record(
-    course: Course, assignment: str, outcomes: list[WrittenSubmission], times: dict[str, Record]
+    course: "Course", assignment: str, outcomes: "list[WrittenSubmission]", times: "dict[str, Record]"
 ) -> tuple[list[str], dict[str, str]]:
     """Record what is known of the submissions that are there now, and nothing of those they replaced.
 
@@ -183,7 +183,7 @@ def _shown(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M %Z}"
 
 
-def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
+def _show(output: Output, plan: "Plan", times: "dict[str, Record]") -> None:
     table = output.table("student", "id", "files", "came in", title=f"as {plan.kind} names them")
     for one in plan.students:
         when = _shown(times[one.student].time) if one.student in times else "LATE" if one.late else "–"
@@ -204,7 +204,7 @@ def _show(output: Output, plan: Plan, times: dict[str, Record]) -> None:
         output.console.print(f"nothing from: {on_console(', '.join(plan.missing), 20_000)}", soft_wrap=True)
 
 
-def _agreed(output: Output, course: Course) -> bool:
+def _agreed(output: Output, course: "Course") -> bool:
     if output.quiet or output.as_json or not sys.stdin.isatty():
         raise GradingError("nothing was written: look at the table and say --yes")
     return input(f"Write this into {course.root / course.settings.submitted_directory}? [y/N] ").strip().lower() in (
@@ -214,7 +214,7 @@ def _agreed(output: Output, course: Course) -> bool:
 
 
 def _tell(
-    output: Output, plan: Plan, outcomes: list[WrittenSubmission], timeless: list[str], moved: dict[str, str]
+    output: Output, plan: "Plan", outcomes: "list[WrittenSubmission]", timeless: list[str], moved: dict[str, str]
 ) -> None:
     for outcome in outcomes:
         kept = f"; the old one is in {outcome.kept_at}" if outcome.kept_at else ""

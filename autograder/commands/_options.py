@@ -1,7 +1,5 @@
 """Options and arguments that commands share."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 import os
@@ -141,12 +139,12 @@ def started_in(context: typer.Context) -> Path:
     return context.obj.course_dir or Path.cwd()
 
 
-def is_outside(context: typer.Context, course: Course) -> bool:
+def is_outside(context: typer.Context, course: "Course") -> bool:
     """Whether a configuration led to a course in another folder: that of a copy may name the original."""
     return not started_in(context).resolve().is_relative_to(course.root.resolve())
 
 
-def open_course(context: typer.Context, submission: Path | None = None) -> Course:
+def open_course(context: typer.Context, submission: Path | None = None) -> "Course":
     """The course that the command works on. Raises GradingError where there is none.
 
     submission: a folder that a student filled; no configuration is taken from there.

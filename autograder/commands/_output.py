@@ -1,7 +1,5 @@
 """Where a command speaks: lines and tables for people, one JSON document for a program."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -30,26 +28,26 @@ class Output:
     width: of tables that go to a file, in characters.
     """
 
-    def __init__(self, context: typer.Context, *, as_json: bool = False, width: int = 140) -> None:
+    def __init__(self, context: "typer.Context", *, as_json: bool = False, width: int = 140) -> None:
         self.quiet, self.as_json, self.width = context.obj.quiet, as_json, width
 
     @cached_property
-    def console(self) -> Console:
+    def console(self) -> "Console":
         """For tables and progress. Silent with ``--quiet``, on stderr with ``--json``."""
         return self._console(to_stderr=self.as_json, quiet=self.quiet)
 
     @cached_property
-    def problems(self) -> Console:
+    def problems(self) -> "Console":
         """For what is wrong: never silent."""
         return self._console(to_stderr=self.as_json or self.quiet, quiet=False)
 
-    def _console(self, *, to_stderr: bool, quiet: bool) -> Console:
+    def _console(self, *, to_stderr: bool, quiet: bool) -> "Console":
         from rich.console import Console
 
         isatty = (sys.stderr if to_stderr else sys.stdout).isatty()
         return Console(stderr=to_stderr, quiet=quiet, width=None if isatty else self.width)
 
-    def table(self, *columns: str, title: str | None = None) -> Table:
+    def table(self, *columns: str, title: str | None = None) -> "Table":
         """A table with these columns. Numbers stand on the right in a column whose name is given as ``>name``."""
         from rich.table import Table
 
@@ -106,9 +104,9 @@ def counted(number: int) -> str:
     return f"{number} student{'' if number == 1 else 's'}"
 
 
-def warn_of_standing(output: Output, course: Course, *assignments: str) -> int:
+def warn_of_standing(output: Output, course: "Course", *assignments: str) -> int:
     """Say on stderr which grades must not pass unnoticed; exit code 1 where something newer was handed in."""
-    from autograder.classroom.stale_grades import handed_in_newer, stale_grade_warnings
+    from autograder.classroom.status import handed_in_newer, stale_grade_warnings
 
     code = 0
     for assignment in assignments:

@@ -1,7 +1,5 @@
 """``autograder accept STUDENT ASSIGNMENT EXERCISE``: give the points of a test that waits for a word."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Annotated
 
@@ -28,8 +26,8 @@ def run(
     'autograder mark' takes all that are alike at once. The points become a manual grade, which waits for a person
     again where the student hands in another answer.
     """
-    from autograder.gradebook.accepted import accept, offered
     from autograder.gradebook.gather import gather_from
+    from autograder.gradebook.marks import accept, offered
     from autograder.gradebook.read import open_book
 
     if not reason.strip():

@@ -1,7 +1,5 @@
 """``autograder adopt``: an existing nbgrader course, whose own commands then grade as the autograder command does."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +24,7 @@ def run(
 
     'autograder grade' needs none of it: it grades any nbgrader course as it is.
     """
-    from autograder.authoring.adopt import add, additions
+    from autograder.authoring.course_folder import add, additions
 
     course, output = open_course(context), Output(context)
     if is_outside(context, course):
@@ -51,7 +49,7 @@ def run(
     return 0
 
 
-def _calibrate(course: Course, output: Output) -> None:
+def _calibrate(course: "Course", output: Output) -> None:
     """Find out where the plain tests of every released assignment are judged, and say it."""
     from autograder.assignment.assignment import Assignment
     from autograder.plain.where import summary

@@ -1,7 +1,5 @@
 """``autograder assign-graders ASSIGNMENT --graders A,B``: who reads whose answers, and how far each has come."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +36,7 @@ def run(
     """
     from autograder.gradebook.gather import gather
     from autograder.gradebook.records import record_path, write_by_student
-    from autograder.marking.graders import assigned, read_graders
+    from autograder.marking.answers import assigned, read_graders
 
     names = [name.strip() for name in graders.split(",") if name.strip()]
     if len(set(names)) != len(names):
@@ -66,7 +64,7 @@ def run(
     return 0
 
 
-def _exercises(rows: list[StudentResult]) -> dict[str, int]:
+def _exercises(rows: "list[StudentResult]") -> dict[str, int]:
     """What people mark, as ``notebook/cell``, to the number of answers that wait."""
     from autograder.model.verdict import FOR_A_PERSON
 
@@ -87,7 +85,7 @@ def _tell_exercises(output: Output, assignment: str, graders: dict[str, str], wa
         output.say(on_console(f"{grader}: {one['exercise']}, {one['to_read']} to read"))
 
 
-def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
+def _shown(course: "Course", anonymous: bool) -> Callable[[str], str]:
     if not anonymous:
         return str
     from autograder.gradebook.roster import read_salt, with_salt
@@ -97,7 +95,7 @@ def _shown(course: Course, anonymous: bool) -> Callable[[str], str]:
 
 
 def _entry(
-    course: Course, assignment: str, row: StudentResult, grader: str, shown: Callable[[str], str]
+    course: "Course", assignment: str, row: "StudentResult", grader: str, shown: Callable[[str], str]
 ) -> dict[str, Any]:
     from autograder.model.verdict import FOR_A_PERSON
 
@@ -110,7 +108,7 @@ def _entry(
     }
 
 
-def _pages(course: Course, assignment: str, student: str, notebooks: list[str]) -> list[str]:
+def _pages(course: "Course", assignment: str, student: str, notebooks: list[str]) -> list[str]:
     from autograder.gradebook.read import open_book, pages_of_formgrader
 
     book = open_book(course.db_url) if notebooks else None

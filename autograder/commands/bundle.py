@@ -1,7 +1,5 @@
 """``autograder bundle gradescope|github ASSIGNMENT``: everything that grades one assignment elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -45,7 +43,7 @@ def run(
     """Pack what grades one assignment elsewhere."""
     from contextlib import nullcontext
 
-    from autograder.authoring.patched import patched_solutions
+    from autograder.authoring.packs import patched_solutions
     from autograder.release.bundle import BundleSettings, write_bundle
 
     course = open_course(context)
@@ -67,7 +65,7 @@ def run(
     return 0
 
 
-def _github(output: Output, course: Course, assignment: str, settings: BundleSettings, out: Path) -> int:
+def _github(output: Output, course: "Course", assignment: str, settings: "BundleSettings", out: Path) -> int:
     from autograder.release.bundle import write_folder
 
     for path in write_folder(course, assignment, settings, out):

@@ -1,8 +1,7 @@
 """``autograder check [ASSIGNMENT ...]``: all that an author must know before students get an assignment."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,8 +12,6 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from autograder.model.course import Course
     from autograder.pipeline.execute import Kernels
 
@@ -79,7 +76,7 @@ def run(
     return 1 if failed else 0
 
 
-def _judge_class(output: Output, course: Course, name: str) -> None:
+def _judge_class(output: Output, course: "Course", name: str) -> None:
     """Show what the class would have by the rules that are being written, and how many answers each name matches."""
     from autograder.classroom.regrading import regrade_class
     from autograder.classroom.workers import GradingOptions
@@ -95,10 +92,10 @@ def _judge_class(output: Output, course: Course, name: str) -> None:
 
 def _check_or_say_why(
     output: Output,
-    course: Course,
+    course: "Course",
     name: str,
     exercise: str,
-    kernels: Callable[[], Kernels],
+    kernels: "Callable[[], Kernels]",
     go_on: bool,
     outside: bool,
     notes: bool,
@@ -115,10 +112,10 @@ def _check_or_say_why(
 
 def _check(
     output: Output,
-    course: Course,
+    course: "Course",
     name: str,
     exercise: str,
-    kernels: Callable[[], Kernels],
+    kernels: "Callable[[], Kernels]",
     outside: bool,
     notes: bool,
 ) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """``autograder ci ASSIGNMENT SUBMISSION_DIR``: grade one submission where a machine reads the result."""
 
-from __future__ import annotations
-
 import math
 import sys
 from datetime import UTC, datetime
@@ -59,9 +57,7 @@ def run(
     course = open_course(context, submission)
 
     from autograder.ci import FILES
-    from autograder.ci.outcome import Disclosure
-    from autograder.ci.results import write_outcome
-    from autograder.ci.submission import grade_folder
+    from autograder.ci.outcome import Disclosure, grade_folder, write_outcome
 
     check_one(visible_only, until)
     disclosure, limit = _disclosure(visible_only, until, datetime.now(UTC)), _limit(fail_under)
@@ -94,7 +90,7 @@ def _limit(text: str | None) -> float | None:
     return limit
 
 
-def _disclosure(visible_only: bool, until: str | None, now: datetime) -> Disclosure:
+def _disclosure(visible_only: bool, until: str | None, now: datetime) -> "Disclosure":
     from autograder.ci.outcome import Disclosure
 
     if until is None:
@@ -102,7 +98,7 @@ def _disclosure(visible_only: bool, until: str | None, now: datetime) -> Disclos
     return Disclosure.AFTER_DUE_DATE if now < moment(until) else Disclosure.NOW
 
 
-def _line(outcome: SubmissionOutcome, disclosure: Disclosure) -> str:
+def _line(outcome: "SubmissionOutcome", disclosure: "Disclosure") -> str:
     """What may stand in a log that the student reads."""
     from autograder.ci.outcome import Disclosure
 

@@ -1,7 +1,5 @@
 """``autograder collect ASSIGNMENT [ARCHIVE]``: sort what Canvas, Moodle, GitHub or nbgrader's exchange hands out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -72,8 +70,7 @@ def run(
     elif kind == "exchange" and archive is None:
         source = course
     elif kind == "canvas":
-        from autograder.lms.api import open_assignment
-        from autograder.lms.transfer import sent
+        from autograder.lms.transfer import open_assignment, sent
 
         source = sent(open_assignment(course.file.canvas, assignment))
     else:
@@ -81,7 +78,7 @@ def run(
     return collect(course, output, assignment, source, kind, listed, moments, yes=yes, force=force)
 
 
-def _moments(course: Course, output: Output, names: Path | None, times: Path | None) -> Moments:
+def _moments(course: "Course", output: Output, names: Path | None, times: Path | None) -> "Moments":
     """When each came in, as the list of times says, or else the list of names: Moodle's worksheet is both."""
     from autograder.collect import Moments, has_times, read_moments
     from autograder.gradebook.late.file import read_zone

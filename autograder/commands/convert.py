@@ -1,7 +1,5 @@
 """``autograder convert otter NOTEBOOK``: a notebook of another autograder as a source notebook of this course."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``autograder doctor``: what this machine can do, and what to install where it cannot."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

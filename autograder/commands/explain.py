@@ -1,7 +1,5 @@
 """``autograder explain STUDENT ASSIGNMENT EXERCISE``: what came and what was expected, for an appeal."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -35,8 +33,8 @@ def run(
 
     from autograder.assignment.assignment import Assignment
     from autograder.assignment.submission import read_submission
-    from autograder.gradebook.accepted import reason_of
     from autograder.gradebook.groups import with_mates
+    from autograder.gradebook.marks import reason_of
     from autograder.isolation import verify
     from autograder.pipeline import stored_runs
     from autograder.pipeline.execute import Kernels
@@ -68,7 +66,7 @@ def run(
     return 0
 
 
-def _tell(output: Output, student: str, found: Explanation, accepted: str) -> None:
+def _tell(output: Output, student: str, found: "Explanation", accepted: str) -> None:
     verdict = found.verdict
     earned = "–" if verdict.points is None else f"{verdict.points:g}"
     output.say("For the instructor alone: this shows expected answers.")
@@ -97,7 +95,7 @@ def _tell_text(output: Output, title: str, text: str) -> None:
     output.say("\n".join(f"    {line}".rstrip() for line in paragraph(text).split("\n")))
 
 
-def _tell_case(output: Output, case: ExplainedCase) -> None:
+def _tell_case(output: Output, case: "ExplainedCase") -> None:
     output.say(f"\n{case.slug}, case {case.number}")
     for name, about in case.inputs.items():
         output.say(f"  in        {name}: {one_line(about)}")

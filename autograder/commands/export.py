@@ -3,8 +3,6 @@
 ``autograder export --total --to FORMAT``: the same for the whole course.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,8 +54,7 @@ def run(
     Exit code 1 where students are left out, because the table given with --columns or Canvas does not have them, or
     have handed in something newer than what is graded: they are listed.
     """
-    from autograder.exports.formats import default_path
-    from autograder.exports.total import NAME
+    from autograder.exports.formats import NAME, default_path
     from autograder.files.atomic import write_file
     from autograder.gradebook.results import named
 
@@ -83,11 +80,10 @@ def run(
 
 
 def _made(
-    course: Course, assignment: str | None, to: Format, columns: Path | None
-) -> tuple[ExportFile, list[str], list[str]]:
+    course: "Course", assignment: str | None, to: Format, columns: Path | None
+) -> "tuple[ExportFile, list[str], list[str]]":
     """The file, what is to be said of it, and the assignments in it: one, or all where none is given."""
-    from autograder.exports.formats import make, remarks
-    from autograder.exports.total import as_assignment, make_total, total_remarks
+    from autograder.exports.formats import as_assignment, make, make_total, remarks, total_remarks
     from autograder.gradebook.course_total import gather_total
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
@@ -105,9 +101,9 @@ def _made(
     return made, lines, [table.assignment for table in tables]
 
 
-def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
+def _known_as(course: "Course", table: "ResultsTable", to: Format) -> "ResultsTable":
     """The table with the number by which the LMS knows each student."""
-    from autograder.exports.matching import known_as
+    from autograder.exports.sheet import known_as
     from autograder.gradebook.roster import roster_of
 
     if to not in WITH_TEMPLATE:
@@ -117,15 +113,14 @@ def _known_as(course: Course, table: ResultsTable, to: Format) -> ResultsTable:
     return replace(table, rows=known_as(table.rows, roster))
 
 
-def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
+def send(course: "Course", output: Output, assignment: str, *, yes: bool) -> int:
     """Send grades and feedback pages to Canvas; returns the exit code."""
     from autograder.feedback import write_feedback
     from autograder.gradebook.gather import gather
     from autograder.gradebook.late.penalties import store_penalties
     from autograder.gradebook.roster import roster_of
-    from autograder.lms.api import open_assignment
     from autograder.lms.pages import pages_of
-    from autograder.lms.transfer import changes
+    from autograder.lms.transfer import changes, open_assignment
 
     there = open_assignment(course.file.canvas, assignment)
     table = gather(course, assignment)
@@ -154,7 +149,7 @@ def send(course: Course, output: Output, assignment: str, *, yes: bool) -> int:
     return 1 if failed or planned.left_out else code
 
 
-def _show(output: Output, assignment: str, planned: CanvasChanges) -> None:
+def _show(output: Output, assignment: str, planned: "CanvasChanges") -> None:
     table = output.table("student", "id", "score there", "score", "new pages", title=f"{assignment} in Canvas")
     for one in planned.students:
         before = "–" if one.before is None else f"{one.before:g}"

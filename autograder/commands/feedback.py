@@ -1,7 +1,5 @@
 """``autograder feedback ASSIGNMENT``: a page per notebook that a student can read, and the way back to the students."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -88,18 +86,16 @@ def _check_together(to: str | None, out: Path | None, columns: Path | None, clon
 
 def _pack(
     output: Output,
-    course: Course,
-    table: ResultsTable,
+    course: "Course",
+    table: "ResultsTable",
     to: Literal["moodle", "canvas"],
-    pages: Pages,
+    pages: "Pages",
     out: Path | None,
     columns: Path | None,
 ) -> int:
-    from autograder.exports.matching import known_as
-    from autograder.exports.sheet import read_sheet
+    from autograder.exports.sheet import known_as, read_sheet
     from autograder.gradebook.roster import read_origins, roster_of
-    from autograder.lms.pages import write_folder, write_zip
-    from autograder.lms.zips import of_worksheet, pack_canvas, pack_moodle, participants
+    from autograder.lms.pages import of_worksheet, pack_canvas, pack_moodle, participants, write_folder, write_zip
 
     origins = read_origins(course.root, table.assignment)
     if to == "canvas":
@@ -124,9 +120,9 @@ def _pack(
     return _left_out(output, packed.left_out)
 
 
-def _commit(output: Output, course: Course, assignment: str, pages: Pages, clones: Path) -> int:
+def _commit(output: Output, course: "Course", assignment: str, pages: "Pages", clones: Path) -> int:
     from autograder.gradebook.roster import read_origins
-    from autograder.lms.repositories import BRANCH, commit
+    from autograder.lms.pages import BRANCH, commit
 
     done = commit(pages, read_origins(course.root, assignment), clones, assignment)
     for student, clone in done.clones.items():

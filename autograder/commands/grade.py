@@ -1,7 +1,5 @@
 """``autograder grade ASSIGNMENT``: grade a class, with a progress bar and a table at the end."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections import Counter
@@ -94,7 +92,7 @@ def run(
     return min(2 if min(codes) == 2 else 1, max(codes))
 
 
-def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]:
+def _grade(output: Output, course: "Course", options: "GradingOptions") -> "list[Row]":
     from autograder.classroom.run import grade_class
     from autograder.references.store import References
 
@@ -103,7 +101,7 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
     gc.freeze()  # what was imported stays: no look for garbage goes through it again
     with output.progress("graded") as told:
 
-        def report(progress: Progress) -> None:
+        def report(progress: "Progress") -> None:
             told(progress.done, progress.total, f"[red]{on_console(progress.last_failure, 60)}[/]")
 
         try:
@@ -112,11 +110,11 @@ def _grade(output: Output, course: Course, options: GradingOptions) -> list[Row]
             raise GradingError(f"{said(error, course.root)}; when that is mended, {GOES_ON}") from error
 
 
-def _tell(output: Output, course: Course, assignment: str, rows: list[Row], force: bool, notes: bool) -> int:
+def _tell(output: Output, course: "Course", assignment: str, rows: "list[Row]", force: bool, notes: bool) -> int:
     """Show what has become of everybody; the exit code."""
-    from autograder.classroom.stale_grades import stale_grade_warnings
-    from autograder.gradebook.accepted import in_groups
+    from autograder.classroom.status import stale_grade_warnings
     from autograder.gradebook.groups import mates
+    from autograder.gradebook.marks import in_groups
 
     console, standing, together = output.console, stale_grade_warnings(course, assignment), mates(course, assignment)
     if not output.as_json:
@@ -151,7 +149,7 @@ def _tell(output: Output, course: Course, assignment: str, rows: list[Row], forc
     return 1 if any(row.failure or row.ungradable for row in rows) else 0
 
 
-def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool) -> None:
+def _tell_notes(console: "Console", assignment: str, rows: "list[Row]", wanted: bool) -> None:
     """All notes, or how to see those that the table only counts."""
     for row in rows if wanted else ():
         for note in row.notes:
@@ -160,7 +158,7 @@ def _tell_notes(console: Console, assignment: str, rows: list[Row], wanted: bool
         console.print(f"'autograder grade {on_console(assignment)} --notes' lists the notes", soft_wrap=True)
 
 
-def _entry(row: Row, together: Mates) -> dict[str, Any]:
+def _entry(row: "Row", together: "Mates") -> dict[str, Any]:
     """One student in the JSON document. Points are null where a person has yet to read something."""
     return {
         "student": row.student,
@@ -181,7 +179,7 @@ def _entry(row: Row, together: Mates) -> dict[str, Any]:
     }
 
 
-def print_table(console: Console, rows: list[Row], together: Mates) -> None:
+def print_table(console: "Console", rows: "list[Row]", together: "Mates") -> None:
     """Per student and notebook the points, what failed, what waits for a human, what was put right.
 
     together: student to the others of their group, who have the same points.
@@ -206,7 +204,7 @@ def print_table(console: Console, rows: list[Row], together: Mates) -> None:
         console.print("+ answers are still to be read by a person: 'to be read' names them")
 
 
-def _points(row: Row, notebook: str) -> str:
+def _points(row: "Row", notebook: str) -> str:
     points, so_far = row.points.get(notebook), row.so_far.get(notebook)
     if row.max_points.get(notebook) == 0 and not row.failure:
         return ""  # there is nothing to earn
@@ -215,7 +213,7 @@ def _points(row: Row, notebook: str) -> str:
     return "–" if points is None else f"{points:g}"
 
 
-def _remarks(row: Row) -> str:
+def _remarks(row: "Row") -> str:
     if row.failure:
         return "could not be graded"
     remarks = []

@@ -1,7 +1,5 @@
 """``autograder init FOLDER``: a course that works, with one small exercise in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``autograder mark ASSIGNMENT``: a local page on which people mark written answers, like answers together."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``autograder mutants [ASSIGNMENT ...]``: tests the checks, with small changes to every solution."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,7 +68,7 @@ def run(
     return 1 if left else 0
 
 
-def _one(output: Output, course: Course, name: str, exercise: str, most: int, seed: int, workers: int) -> Survey:
+def _one(output: Output, course: "Course", name: str, exercise: str, most: int, seed: int, workers: int) -> "Survey":
     from autograder.assignment.assignment import Assignment
     from autograder.mutants.rows import rows, survey
 
@@ -90,7 +88,7 @@ def _one(output: Output, course: Course, name: str, exercise: str, most: int, se
     return found
 
 
-def _print(output: Output, name: str, found: list[MutantRow]) -> None:
+def _print(output: Output, name: str, found: "list[MutantRow]") -> None:
     from rich.table import Column, Table
 
     from autograder.mutants.rows import COLUMNS, total
@@ -106,7 +104,7 @@ def _print(output: Output, name: str, found: list[MutantRow]) -> None:
     output.console.print(table)
 
 
-def _document(name: str, found: Survey) -> dict[str, Any]:
+def _document(name: str, found: "Survey") -> dict[str, Any]:
     from autograder.mutants.rows import rows
 
     return {
@@ -126,7 +124,7 @@ def _document(name: str, found: Survey) -> dict[str, Any]:
     }
 
 
-def _write(course: Course, done: dict[str, Survey], path: Path) -> None:
+def _write(course: "Course", done: "dict[str, Survey]", path: Path) -> None:
     from autograder.assignment.assignment import Assignment
     from autograder.files.atomic import write_file
     from autograder.mutants.rows import page

@@ -1,7 +1,5 @@
 """``autograder new ASSIGNMENT[/NOTEBOOK][/EXERCISE]``: the stubs of an exercise."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -31,8 +29,8 @@ def run(
     the new cells after its last graded one, in front of its closing text. Until every stub is filled in, check and
     release name them and stop.
     """
-    from autograder.authoring.names import read_name
-    from autograder.authoring.stubs import write_stubs
+    from autograder.authoring.course_folder import write_stubs
+    from autograder.authoring.notebook_cells import read_name
 
     course, output = open_course(context), Output(context)
     new = read_name(name, course)

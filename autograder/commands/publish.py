@@ -1,7 +1,5 @@
 """``autograder publish FOLDER [ASSIGNMENT ...]``: the students' repository, checked before it is written."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -66,7 +64,7 @@ def run(
     return 1
 
 
-def _tell(output: Output, folder: Path, done: Published) -> None:
+def _tell(output: Output, folder: Path, done: "Published") -> None:
     from autograder.publish.publish import SITE_FRONT
 
     output.say(f"{folder}: {len(done.files)} files for https://github.com/{done.repository}; nothing leaks")
@@ -87,7 +85,7 @@ def _tell(output: Output, folder: Path, done: Published) -> None:
         output.say(f"  removed: {name}")
 
 
-def _solutions(output: Output, course: Course, folder: Path, assignment: str, yes: bool) -> int:
+def _solutions(output: Output, course: "Course", folder: Path, assignment: str, yes: bool) -> int:
     from autograder.release.solved_run import write_solutions
 
     if not yes:
@@ -101,7 +99,7 @@ def _solutions(output: Output, course: Course, folder: Path, assignment: str, ye
     return 0
 
 
-def _require_over(course: Course, assignment: str) -> None:
+def _require_over(course: "Course", assignment: str) -> None:
     """Raises GradingError while somebody can still hand in for points."""
     from autograder.gradebook.late.file import read_policy
     from autograder.gradebook.late.policy import LatePolicy, last_moment

@@ -1,8 +1,7 @@
 """``autograder references [ASSIGNMENT ...]``: draw the stored cases anew from a seed, with their expected answers."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +12,6 @@ from autograder.commands._output import Output
 from autograder.errors import GradingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from autograder.model.course import Course
     from autograder.references.store import References
 
@@ -64,7 +61,7 @@ def run(
             raise GradingError(f"unknown assignment {name!r}; known are {', '.join(known) or 'none'}")
         _require(references, name, [*(exercise or ()), *([watched] if watched else [])])
     if watched:
-        from autograder.authoring.watch import watch
+        from autograder.authoring.draws import watch
 
         if len(names) > 1 or exercise or seed:
             raise GradingError(
@@ -80,7 +77,7 @@ def run(
     return 1 if left else 0
 
 
-def _require(references: References, assignment: str, wanted: Sequence[str]) -> None:
+def _require(references: "References", assignment: str, wanted: Sequence[str]) -> None:
     from autograder.references import loader
 
     exercises = references.exercises(assignment)
@@ -103,11 +100,10 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _build(output: Output, course: Course, name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
+def _build(output: Output, course: "Course", name: str, seed: int, only: Sequence[str], *, every: bool) -> list[str]:
     """Returns the sample answers that get another name than their author says."""
     from autograder.authoring.draws import draw_named
-    from autograder.authoring.packs import write_library
-    from autograder.authoring.patched import patched_solutions
+    from autograder.authoring.packs import patched_solutions, write_library
     from autograder.references.store import References
 
     with output.progress("answers") as progress:

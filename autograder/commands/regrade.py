@@ -1,7 +1,5 @@
 """``autograder regrade ASSIGNMENT``: grade again what a change of ours touches, and show it before it counts."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from dataclasses import asdict
@@ -69,7 +67,7 @@ def run(
     return 1 if found.plan.failed else 0
 
 
-def _tell(output: Output, found: RegradedClass, assignment: str, *, graded: bool) -> None:
+def _tell(output: Output, found: "RegradedClass", assignment: str, *, graded: bool) -> None:
     plan, console = found.plan, output.console
     for why, number in Counter(plan.again.values()).items():
         console.print(on_console(f"{why}: {counted(number)}"), soft_wrap=True)
@@ -88,7 +86,7 @@ def _tell(output: Output, found: RegradedClass, assignment: str, *, graded: bool
         show(output, found)
 
 
-def show(output: Output, found: RegradedClass) -> None:
+def show(output: Output, found: "RegradedClass") -> None:
     console = output.console
     table = output.table("student", "exercise", ">old", ">new", "why")
     changed = {student: one for student, one in found.done.items() if one.changes}
@@ -111,7 +109,7 @@ def show(output: Output, found: RegradedClass) -> None:
         console.print("Nothing was written; '--yes' writes it.")
 
 
-def _show_names(output: Output, found: RegradedClass) -> None:
+def _show_names(output: Output, found: "RegradedClass") -> None:
     if not found.named:
         return
     table = output.table("exercise", "mistake", ">answers named so before", ">now")
@@ -124,7 +122,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 2):g}"
 
 
-def document(found: RegradedClass, assignment: str) -> dict[str, Any]:
+def document(found: "RegradedClass", assignment: str) -> dict[str, Any]:
     plan = found.plan
     return {
         "assignment": assignment,
@@ -142,7 +140,7 @@ def document(found: RegradedClass, assignment: str) -> dict[str, Any]:
     }
 
 
-def _changes(found: RegradedClass, student: str) -> list[dict[str, Any]] | None:
+def _changes(found: "RegradedClass", student: str) -> list[dict[str, Any]] | None:
     """None where nothing was graded again, or it failed."""
     done = found.done.get(student)
     changes: tuple[Change, ...] = done.changes if done is not None else ()

@@ -1,7 +1,5 @@
 """``autograder release [ASSIGNMENT ...]``: the students' notebooks, verified before they are put in place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +57,7 @@ def run(
 
 
 def _release(
-    output: Output, course: Course, name: str, kernels: Callable[[], Kernels], add_exercises: bool, outside: bool
+    output: Output, course: "Course", name: str, kernels: "Callable[[], Kernels]", add_exercises: bool, outside: bool
 ) -> dict[str, Any]:
     """One entry of the JSON document. Where everything holds, the release is in its place.
 
@@ -85,7 +83,7 @@ def _release(
     return _checks.document_entry(name, released=holds, checks=checks, in_kernel=in_kernel, exercises=exercises)
 
 
-def _sample_answers(output: Output, course: Course, assignment: Assignment) -> list[dict[str, Any]]:
+def _sample_answers(output: Output, course: "Course", assignment: "Assignment") -> list[dict[str, Any]]:
     from autograder.authoring.check import was_checked
     from autograder.references import loader
 

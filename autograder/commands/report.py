@@ -1,7 +1,5 @@
 """``autograder report ASSIGNMENT``: the class at a glance, one page and its pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

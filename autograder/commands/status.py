@@ -1,7 +1,5 @@
 """``autograder status [ASSIGNMENT ...]``: what is released, handed in, graded, to be read, late; and what is in use."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -37,7 +35,7 @@ def run(context: typer.Context, assignment: AssignmentNames = None, as_json: AsJ
     return 1 if any(one.problem for one in found) else 0
 
 
-def _in_use(course: Course) -> dict[str, str]:
+def _in_use(course: "Course") -> dict[str, str]:
     from sqlalchemy.engine import make_url
 
     settings = course.settings
@@ -49,7 +47,7 @@ def _in_use(course: Course) -> dict[str, str]:
     }
 
 
-def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None:
+def _show(output: Output, course: "Course", found: "list[AssignmentStatus]") -> None:
     console = output.console
     for what, value in _in_use(course).items():
         console.print(f"{what + ':':13}{on_console(value)}", soft_wrap=True, highlight=False)
@@ -69,7 +67,7 @@ def _show(output: Output, course: Course, found: list[AssignmentStatus]) -> None
             )
 
 
-def _lines(one: AssignmentStatus) -> list[str]:
+def _lines(one: "AssignmentStatus") -> list[str]:
     lines = [f"release {one.release}" if one.release == "up to date" else f"release: {one.release}"]
     lines += [f"references: {one.references}"] if one.references else []
     lines += one.remarks

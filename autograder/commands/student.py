@@ -1,7 +1,5 @@
 """``autograder student import FILE``, ``autograder student erase ID``: who is in the class, and who is no more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``autograder term new NAME`` and ``autograder term archive``: the end of a term."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer
@@ -31,8 +29,7 @@ def run(
     new NAME: move everything about the present term's students into terms/TERM/, and begin empty. What moved is listed,
     and so is what of the old term still counts.
     """
-    from autograder.terms.archive import write_archive
-    from autograder.terms.new import begin_term, check_name
+    from autograder.terms.archive import begin_term, check_name, write_archive
 
     course, output = open_course(context), Output(context)
     if action == "archive":

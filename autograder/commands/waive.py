@@ -1,7 +1,5 @@
 """``autograder waive ASSIGNMENT EXERCISE``: let an exercise count in full for everybody, or for nobody."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +8,7 @@ import typer
 from autograder.commands._options import AssignmentName, ExerciseName, open_course
 from autograder.commands._output import Output
 from autograder.errors import GradingError
-from autograder.model.plain_text import MAX_NAME, on_console, one_line
+from autograder.model.plain_text import MAX_NAME, meant, on_console, one_line
 
 if TYPE_CHECKING:
     from autograder.gradebook.results import ResultsTable
@@ -56,9 +54,8 @@ def run(
     return 0
 
 
-def _found(course: Course, assignment: str, exercise: str) -> tuple[str, str]:
+def _found(course: "Course", assignment: str, exercise: str) -> tuple[str, str]:
     """(notebook, cell). Raises GradingError where there is no such exercise, or there are two."""
-    from difflib import get_close_matches
 
     from autograder.assignment.assignment import Assignment
     from autograder.model import cells
@@ -71,8 +68,7 @@ def _found(course: Course, assignment: str, exercise: str) -> tuple[str, str]:
         return found[0]
     if found:
         raise GradingError(f"{exercise!r} is in {len(found)} notebooks: say {' or '.join(map('/'.join, found))}")
-    near = get_close_matches(exercise, [cell for _, cell in keys], n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(cell for _, cell in keys) or 'none'}"
+    hint = meant(exercise, [cell for _, cell in keys]) or f"known are {', '.join(cell for _, cell in keys) or 'none'}"
     raise GradingError(f"{assignment} has no exercise {exercise!r}; {hint}")
 
 
@@ -83,7 +79,7 @@ def _date(text: str) -> date:
         raise GradingError(f"--date: expected a date such as 2026-11-20, got {text!r}") from None
 
 
-def _table(course: Course, assignment: str) -> ResultsTable:
+def _table(course: "Course", assignment: str) -> "ResultsTable":
     from contextlib import nullcontext
 
     from autograder.gradebook.gather import gather_from
@@ -93,7 +89,7 @@ def _table(course: Course, assignment: str) -> ResultsTable:
         return gather_from(course, assignment, book)
 
 
-def _tell(output: Output, before: ResultsTable, after: ResultsTable) -> None:
+def _tell(output: Output, before: "ResultsTable", after: "ResultsTable") -> None:
     old = {row.student.id: row for row in before.rows}
     table = output.table("student", ">old", ">new")
     changed = 0

@@ -3,8 +3,6 @@
 In a student's kernel the code runs once, watched, and none of its variants; no question keeps which choice is right.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io
@@ -33,7 +31,7 @@ from .own_code import (
 )
 from .pack import Pack
 from .questions import CodeQuestion, Facts, Noted, digest_of, id_key, questions, same
-from .text import TEXT, text_array
+from .values import TEXT, text_array
 from .visible import _quiet, call_of, public_cases
 
 #: The name under which facts are handed over when grading.

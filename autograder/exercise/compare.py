@@ -3,8 +3,6 @@
 No message quotes an expected value: feedback may show every word of it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +11,7 @@ import numpy as np
 
 from .likeness import likeness, likeness_of_texts
 from .model import Answers, Case, Check, Exercise, Judgement, Mistake
-from .text import TEXT, read_text
-from .values import KEYS
+from .values import KEYS, TEXT, read_text
 
 #: Begins the name of an answer that tells more about wrong numbers; no points depend on it.
 PROPERTY = "property/"

@@ -1,7 +1,5 @@
 """Where to look, chosen by the exception that stopped the student's code: in visible checks and in feedback alike."""
 
-from __future__ import annotations
-
 import re
 
 #: Types of values, where a missing attribute does not ask for a look at ``__init__``.

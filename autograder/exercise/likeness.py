@@ -3,8 +3,6 @@
 For answers that no mistake of the catalogue explains. Nothing that is said quotes an expected value.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from itertools import combinations, takewhile

@@ -4,17 +4,14 @@ The expected answers come from an independent oracle, never from the course's ow
 tested as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from textwrap import dedent, indent
 from typing import Any, Protocol
 
 import numpy as np
 
-from .sample_answer import SampleAnswer
-from .text import TEXT, read_text
-from .values import MAX_ENTRIES, as_arrays, comes_back, is_plain
+from .values import MAX_ENTRIES, TEXT, as_arrays, comes_back, is_plain, read_text
 
 #: What :class:`Case` takes.
 TAKES = f"a case takes arrays, numbers, texts, lists of texts, and dictionaries of up to {MAX_ENTRIES} of these"
@@ -22,6 +19,46 @@ TAKES = f"a case takes arrays, numbers, texts, lists of texts, and dictionaries 
 #: (old, new): what somebody who makes a mistake writes in place of some words of the solution. Or, in a module,
 #: ((class, method), statements): what stands in a method's body, below its docstring or ``super().__init__()``.
 Patch = tuple[str | tuple[str, str], str]
+
+
+@dataclass(frozen=True)
+class SampleAnswer:
+    """One right or wrong way to do an exercise.
+
+    name: what is special about it; unique within the exercise.
+    text: the whole answer (a cell or a file), or
+    changes: (old, new) replacements in the instructor's solution, or
+    methods: (class, method) -> the statements that replace that method's body in the instructor's solution.
+    cells: other solution cells and files (by grade id or file name) that belong to the same answer, whole.
+    points: what is left of the exercise's own points; None stands for all of them, as every right answer must have.
+    share: the same as a share of the points, in place of ``points``.
+    also_costs: points left of other graded cells, where the answer must lose some there too; all others lose nothing.
+    mistake: the id that feedback must name; empty where the mistake has no name.
+    passes_check: True where the visible check cannot see the mistake.
+    cell: the solution cell or file; default ``Exercise.cell``, else ``<exercise>_answer``.
+    """
+
+    name: str = ""
+    text: str = ""
+    changes: tuple[tuple[str, str], ...] = ()
+    methods: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    cells: Mapping[str, str] = field(default_factory=dict)
+    points: float | None = None
+    also_costs: Mapping[str, float] = field(default_factory=dict)
+    mistake: str = ""
+    passes_check: bool = False
+    cell: str = ""
+    share: float | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def variant(head: str, body: str) -> str:
+    """The text of an answer: ``head`` (its last line ends in a colon), and below it the body, in any indentation."""
+    deepest = head.split("\n")[-1]
+    margin = len(deepest) - len(deepest.lstrip()) + 4
+    return f"{head}\n{indent(dedent(body).strip(), ' ' * margin)}\n"
 
 
 @dataclass(frozen=True)
@@ -182,7 +219,7 @@ class Mistake:
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 
-    def by(self, *patches: Patch | str) -> Mistake:
+    def by(self, *patches: Patch | str) -> "Mistake":
         """The same mistake, which the exercise's rule recognises, as these patches make it."""
         return replace(self, patches=patches, by_rule=True)
 
@@ -197,7 +234,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class ChoiceQuestion:
-    """A question with choices, for the rules of :mod:`autograder.exercise.choices`.
+    """A question with choices, for the rules of :mod:`autograder.exercise.rules`.
 
     answer: name under which the choice is handed over; where several questions have one name, a list is, an entry for
     each of them.

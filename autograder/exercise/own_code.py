@@ -3,8 +3,6 @@
 Nothing here runs the code. Questions on it, and how it is watched when it is run, are made of this.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -5,8 +5,6 @@ weights, expected answers, what known mistakes hand over, and as JSON everything
 and so of the solution, there is nothing in it. Those of an assignment lie in one archive, ``<assignment>.zip``.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -70,7 +68,6 @@ def pack(exercise: Exercise, rule: str, cases: Sequence[Case], made_of: str = ""
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The file of these arrays."""
     file = io.BytesIO()
     np.savez(file, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
     return file.getvalue()

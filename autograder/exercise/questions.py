@@ -5,8 +5,6 @@ know its right choice. Where choices are values of a kind, the right one is draw
 then what is asked for: so no form of a choice says anything. Parts to leave out stand at a drawn place in a row.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata
@@ -60,7 +58,7 @@ class Facts:
         return {**names, "rows": rows, "lost": list(self.lost), "unfinished": self.unfinished}
 
     @classmethod
-    def from_json(cls, data: Any) -> Facts | None:
+    def from_json(cls, data: Any) -> "Facts | None":
         """None where it is not what :meth:`to_json` makes: it comes out of a process with student code."""
         try:
             given, noted = ([_noted(*row) for row in some] for some in data["rows"])

@@ -5,8 +5,6 @@ package: the grader's own where that is installed, else a copy. No hidden case i
 and pass in the same way.
 """
 
-from __future__ import annotations
-
 import dis
 import io
 import os
@@ -22,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .called import names_around
+from .case_inputs import names_around
 from .compare import PROPERTY
 from .hints import hint_about
 from .model import Case, Earned, Rule

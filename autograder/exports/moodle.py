@@ -7,15 +7,16 @@ the maximum. The gradebook's import (docs.moodle.org, "Grade import") maps colum
 username, ID number or email address; there an empty grade means none.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 
 from autograder.errors import GradingError
-from autograder.exports.matching import (
+from autograder.exports.sheet import (
+    Cell,
+    ExportFile,
     Line,
     Pass,
+    Sheet,
     digits,
     emails,
     ids,
@@ -24,10 +25,13 @@ from autograder.exports.matching import (
     local_part,
     match,
     names,
+    number,
+    number_in,
     says,
+    spoilt_keys,
     squeezed,
+    to_csv,
 )
-from autograder.exports.sheet import Cell, ExportFile, Sheet, number, number_in, spoilt_keys, to_csv
 from autograder.gradebook.results import ResultsTable, StudentResult
 
 COLUMNS = ("First name", "Last name", "Username", "Email address")

@@ -1,7 +1,5 @@
 """Cutting out what students are not meant to read: hidden tests, solutions, and the grader's folders in tracebacks."""
 
-from __future__ import annotations
-
 import re
 import sys
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Points, names, titles and results in words that people read: on feedback pages, in the report and in CI."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

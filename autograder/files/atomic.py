@@ -1,7 +1,5 @@
 """Files and folders that take their place as a whole: all of it at once, or nothing has changed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets
@@ -90,6 +88,24 @@ def write_file(path: Path, data: bytes) -> None:
             os.replace(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)
+
+
+def append(path: Path, lines: bytes) -> int:
+    """Write lines at the end of a file that a group may share; on disk when this returns. Returns where they begin.
+
+    A line that a crash tore is ended first. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)
+    try:
+        size = os.fstat(descriptor).st_size
+        left = b"\n" + lines if size and os.pread(descriptor, 1, size - 1) != b"\n" else lines
+        while left:
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+        return os.fstat(descriptor).st_size - len(lines)
+    finally:
+        os.close(descriptor)
 
 
 #: The folders that this program makes of its own: times, logs, replaced work, grades.

@@ -4,8 +4,6 @@ Other users write into the system's temporary folder as well. Only this user can
 below it leads anywhere else than it did a moment ago.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

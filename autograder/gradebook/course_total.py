@@ -7,11 +7,8 @@
 4. Dropped is what has the lowest share of its points, late deductions taken off; of equal ones that which weighs most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.gather import gather
@@ -20,6 +17,7 @@ from autograder.gradebook.results import ResultsTable, State, StudentResult
 from autograder.model import course_file
 from autograder.model.course import Course
 from autograder.model.course_file import TotalRules
+from autograder.model.plain_text import meant
 from autograder.model.verdict import total
 
 _MISSING: tuple[State, ...] = ("nothing handed in", "refused")
@@ -117,8 +115,7 @@ def check_rules(rules: TotalRules, assignments: Sequence[str]) -> None:
     """Raises GradingError for an assignment that the course has not, and where nothing would be left to count."""
     for name in rules.weights:
         if name not in assignments:
-            near = get_close_matches(name, assignments, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(assignments)}"
+            hint = meant(name, assignments) or f"known are {', '.join(assignments)}"
             raise GradingError(f"{course_file.NAME}: [total]: unknown assignment {name!r} in weights; {hint}")
     counted = [name for name in assignments if rules.weights.get(name, 1.0)]
     if rules.drop_lowest >= max(1, len(counted)) or not counted:

@@ -1,7 +1,5 @@
 """Gathering results: from the gradebook, the verdicts, the late policy and the recorded times."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -117,7 +115,7 @@ def gather_in_parts(
         yield from (row_for(student, known, part) for student in some)
 
 
-def _read_part(course: Course, assignment: str, gradebook: Gradebook | None, students: set[str]) -> ReadStudents:
+def _read_part(course: Course, assignment: str, gradebook: Gradebook | None, students: set[str]) -> "ReadStudents":
     """Their folders are looked at one by one: to list everybody's takes memory that grows with the class."""
     graded = {one for one in students if (course.autograded(one, assignment) / "verdicts.json").is_file()}
     there = {one for one in students if one in graded or _handed_in(course, assignment, one)}
@@ -136,8 +134,8 @@ def _known(
     groups: Mapping[str, tuple[Group, ...]],
     together: Mapping[str, str],
     everybody: Callable[[], Collection[str]],
-    parts: Iterable[ReadStudents],
-) -> Known:
+    parts: "Iterable[ReadStudents]",
+) -> "Known":
     """parts: together the whole class, or all of it that is asked for."""
     exercises, released = _exercises(parts)
     policy = None
@@ -175,7 +173,7 @@ def _read_verdicts(
     return found, unreadable
 
 
-def _exercises(parts: Iterable[ReadStudents]) -> tuple[list[GradedExercise], Mapping[Key, float]]:
+def _exercises(parts: "Iterable[ReadStudents]") -> tuple[list[GradedExercise], Mapping[Key, float]]:
     """Every exercise that anybody has a result in, in the order of the notebooks and of the cells in them.
 
     Also the points of the assignment's last release.

@@ -9,8 +9,6 @@ The gradebook may be a backup that was put back, with a mark from before the ans
 in the gradebook with every new answer, and it is kept which answer an id is about.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,9 +22,8 @@ from nbgrader.api import SubmittedNotebook
 
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import EARLIER, Book
-from autograder.model.graded import Digests
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict
+from autograder.model.verdict import Digests, NotebookVerdict
 
 
 @dataclass(frozen=True)

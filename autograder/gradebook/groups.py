@@ -9,8 +9,6 @@ Whoever of a group hands in does it for all; of two with the same files the last
 own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

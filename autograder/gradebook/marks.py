@@ -1,13 +1,17 @@
-"""Manual grades and comments in nbgrader's gradebook: read, stored in the form of its formgrader, and taken back."""
+"""Manual grades and comments in nbgrader's gradebook: read, stored in the form of its formgrader, and taken back.
 
-from __future__ import annotations
+So are the points of a plain test that holds for other values than the solution's and that a person accepts; reason and
+date are kept in ``.autograder/accepted/``.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
+from pathlib import Path
 
 from nbgrader import api
 from sqlalchemy import select, update
@@ -16,6 +20,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.errors import GradingError, gradebook_said
 from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.read import EARLIER, Gradebook, Key, open_book, rows_of
+from autograder.gradebook.records import read_by_student, record_path, write_by_student
+from autograder.gradebook.results import StudentResult
+from autograder.gradebook.write import give_points
 from autograder.model.course import Course
 from autograder.model.plain_text import one_form
 
@@ -44,7 +51,7 @@ class MarkChange:
     after: MarkState
 
     @property
-    def reverse(self) -> MarkChange:
+    def reverse(self) -> "MarkChange":
         return replace(self, before=self.after, after=self.before)
 
 
@@ -147,3 +154,62 @@ def given_comments(db_url: str, assignment: str, notebook: str) -> dict[str, lis
 def paragraphs(comment: str) -> list[str]:
     """The texts between blank lines."""
     return [text.strip() for text in re.split(r"\n[ \t]*\n", comment.replace("\r\n", "\n")) if text.strip()]
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One test of one student, which waits. points: those that one word gives; why: in words for the instructor."""
+
+    student: str
+    notebook: str
+    cell: str
+    points: float
+    why: str
+
+    @property
+    def reason(self) -> str:
+        """What is the same for all who wait for the same."""
+        why = f": {self.why}" if self.why else ""
+        return f"{self.notebook}/{self.cell}, {self.points:g} points wait{'s' * (self.points == 1)} for your word{why}"
+
+    def __str__(self) -> str:
+        return f"{self.student}, {self.reason}"
+
+
+def offered(rows: Iterable[StudentResult]) -> list[Offered]:
+    """What waits for a person to accept it, or to give fewer points."""
+    return [
+        Offered(row.student.id, *key, one.offered, one.refused)
+        for row in rows
+        for key, one in row.exercises.items()
+        if one.offered is not None and one.points is None
+    ]
+
+
+def in_groups(waiting: Iterable[Offered]) -> list[str]:
+    """A line for all who wait for the same, with their names."""
+    found: dict[str, list[str]] = {}
+    for one in waiting:
+        found.setdefault(one.reason, []).append(one.student)
+    return [f"{', '.join(students)}: {reason}" for reason, students in found.items()]
+
+
+def accept(root: Path, db_url: str, assignment: str, one: Offered, reason: str) -> Path:
+    """Give the points; the file in which the reason is kept. Raises GradingError."""
+    path = record_path(root, "accepted", assignment)
+    kept = read_by_student(path, dict, "mend it, or delete it")
+    entry = {"points": one.points, "reason": reason, "date": date.today().isoformat()}
+    kept.setdefault(one.student, {})[f"{one.notebook}/{one.cell}"] = entry
+    write_by_student(path, kept)
+    give_points(db_url, assignment, one.student, (one.notebook, one.cell), one.points)
+    return path
+
+
+def reason_of(root: Path, assignment: str, student: str, key: Key) -> str:
+    """Why it was accepted, with the date; empty where it was not."""
+    path = record_path(root, "accepted", assignment)
+    try:
+        entry = read_by_student(path, dict, "")[student]["/".join(key)]
+        return f"accepted: {entry['reason']} ({entry['date']})"
+    except (GradingError, KeyError, TypeError):
+        return ""

@@ -1,7 +1,5 @@
 """What nbgrader's gradebook says about one assignment: students, grades, comments, penalties. Reads, never writes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records below ``.autograder/`` whose keys are students: what is kept of them beside nbgrader's gradebook."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

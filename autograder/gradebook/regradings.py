@@ -1,7 +1,5 @@
 """What ``autograder regrade`` did: a line per submission in ``.autograder/regraded/<assignment>.jsonl``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -9,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from autograder.errors import GradingError
-from autograder.files.atomic import writing
+from autograder.files.atomic import append, writing
 
 
 @dataclass(frozen=True)
@@ -65,23 +63,10 @@ def read_regradings(root: Path, assignment: str) -> dict[str, tuple[Regrading, .
 
 
 def add_regradings(root: Path, assignment: str, done: Iterable[tuple[str, Regrading]]) -> None:
-    """Note what was done, for each (student, regrading)."""
     path = regradings_path(root, assignment)
-    lines = [
-        json.dumps(
-            {
-                "student": student,
-                "date": one.date.isoformat(),
-                "why": one.why,
-                "changes": [asdict(change) for change in one.changes],
-            }
-        )
-        for student, one in done
-    ]
-    if not lines:
-        return
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        torn = path.is_file() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(("\n" if torn else "") + "\n".join(lines) + "\n")
+    lines = "".join(
+        json.dumps({"student": student, **asdict(one)}, default=date.isoformat) + "\n" for student, one in done
+    )
+    if lines:
+        with writing(path):
+            append(path, lines.encode())

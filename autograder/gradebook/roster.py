@@ -6,8 +6,6 @@ student -> number; the origins of submissions hold the numbers that came with th
 user's name at a forge last for the term. Moodle's number is the assignment's (its table ``assign_user_mapping``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

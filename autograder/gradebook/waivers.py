@@ -4,20 +4,17 @@
 Verdicts and the gradebook stay as they are, so that a waiver can be taken back.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file
 from autograder.gradebook.read import Key
-from autograder.model.plain_text import one_line, read_toml, toml_text
+from autograder.model.plain_text import meant, one_line, read_toml, toml_text
 
 NAME = "waivers.toml"
 Counts = Literal["full", "drop"]
@@ -77,8 +74,8 @@ def _waiver(entry: Any, number: int) -> Waiver:
         raise GradingError(f"{where}: expected a table [[waiver]], got {entry!r}")
     for key in entry:
         if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, n=1)
-            raise GradingError(f"{where}: unknown key {key!r}{f'; did you mean {near[0]!r}?' if near else ''}")
+            near = meant(key, _KEYS)
+            raise GradingError(f"{where}: unknown key {key!r}{near and f'; {near}'}")
     for key, kind in _KEYS.items():
         value = entry.get(key)
         if type(value) is not kind or not value:
@@ -97,11 +94,10 @@ def waivers_of(root: Path, assignment: str, exercises: Collection[Key]) -> Mappi
     found = {one.key: one for one in read_waivers(root) if one.assignment == assignment}
     for one in found.values():
         if exercises and one.key not in exercises:
-            names = [cell for _, cell in exercises]
-            near = get_close_matches(one.exercise, names, n=1)
+            near = meant(one.exercise, [cell for _, cell in exercises])
             raise GradingError(
                 f"{NAME}: {assignment} has no exercise {one.exercise!r} in {one.notebook!r}"
-                f"{f'; did you mean {near[0]!r}?' if near else ''}: correct the name, or delete the waiver"
+                f"{near and f'; {near}'}: correct the name, or delete the waiver"
             )
     return found
 

@@ -4,8 +4,6 @@ There is one writer. nbgrader commits a new student and a new submission by itse
 one transaction, so that nobody reads half of them.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -34,9 +32,8 @@ from autograder.gradebook.graded_answers import read_record, settle, settling, w
 from autograder.gradebook.read import PATIENCE, Gradebook, Key, of_students, open_book, patient, rows_of, spelt
 from autograder.model import cells
 from autograder.model.cells import checksum_of
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import Graded, NotebookVerdict, SubmissionVerdict
 
 Result = TypeVar("Result")
 

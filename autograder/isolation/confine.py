@@ -1,7 +1,5 @@
 """Confinement of the current process, for good and for all that it starts."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ names, sizes and times of other files can be asked for, their contents cannot.
 Source: https://docs.kernel.org/userspace-api/landlock.html
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import stat

@@ -1,7 +1,5 @@
 """What a confined process may use: folders, memory, processes, disk."""
 
-from __future__ import annotations
-
 import json
 import os
 import site
@@ -57,7 +55,7 @@ class Policy:
         return json.dumps(vars(self))
 
     @staticmethod
-    def from_json(text: str) -> Policy:
+    def from_json(text: str) -> "Policy":
         data: dict[str, Any] = json.loads(text)
         folders = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
         return Policy(**(data | folders))

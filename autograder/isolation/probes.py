@@ -3,8 +3,6 @@
 Each returns what stopped it, or raises Escaped.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

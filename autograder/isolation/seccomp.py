@@ -5,8 +5,6 @@ allowed stands in :mod:`autograder.isolation.syscalls`; the rest is refused, and
 for the process. Source: https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import struct

@@ -1,7 +1,5 @@
 """Does the confinement hold on this machine? Real attempts by really confined processes."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -8,8 +8,6 @@ grader's, and no grade at all: whatever is said in one comes over a pipe that is
 was found out by the supervisor itself. No exit code and no signal that a process can give itself leads there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -25,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from autograder.isolation import open_resources, system, usage
+from autograder.isolation import system, usage
 from autograder.isolation.confine import confine, separate_pids
 from autograder.isolation.policy import Policy
 
@@ -167,9 +165,9 @@ class _Watch:
         self.killed_before = usage.killed_for_memory()
         self.born_with = usage.memory([child])
         self.fair_memory = usage.FairMemory()
-        self.open_resources = open_resources.OpenResources(policy.write)
+        self.open_resources = usage.OpenResources(policy.write)
         self.folders = (*policy.write, *policy.sockets)
-        self.laid_out = open_resources.disk(self.folders, sys.maxsize)  # what came with the notebook
+        self.laid_out = usage.disk(self.folders, sys.maxsize)  # what came with the notebook
         self.processes, self.looks = 1, 0
         self.strangers = strangers
 
@@ -251,7 +249,7 @@ class _Watch:
         if memory > self.born_with + policy.memory_bytes:
             return f"it used more than {policy.memory_bytes >> 20} MB of memory"
         bound = self.laid_out + policy.disk_bytes
-        if open_resources.disk(self.folders, bound) + held.disk > bound:
+        if usage.disk(self.folders, bound) + held.disk > bound:
             return f"it wrote more than {policy.disk_bytes >> 20} MB to disk"
         return ""
 

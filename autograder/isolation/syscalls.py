@@ -5,8 +5,6 @@ transformers and a shell. A list of what is dangerous, as it stood here before, 
 System V's shared memory was that.
 """
 
-from __future__ import annotations
-
 import errno
 from dataclasses import dataclass
 

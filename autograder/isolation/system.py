@@ -3,8 +3,6 @@
 Beside them the start of a process, which a busy machine may refuse for a moment.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

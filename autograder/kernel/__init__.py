@@ -1,9 +1,5 @@
 """Kernels that run students' notebooks: forked from a warm fork server, confined, spoken to over unix sockets.
 
-Only the errors stand here. The fork server imports this package before it forks, and what it does not import no
+Nothing is imported here. The fork server imports this package before it forks, and what it does not import no
 student's process holds: the rest is imported by its own name.
 """
-
-from autograder.kernel.errors import InfrastructureError
-
-__all__ = ["InfrastructureError"]

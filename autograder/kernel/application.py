@@ -1,7 +1,5 @@
 """The kernel inside of its confinement: ipykernel's application, started in a process forked from the fork server."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 import os
@@ -214,7 +212,7 @@ class PreparedKernel(IPythonKernel):
         super().instance(**traits)
 
     @classmethod
-    def instance(cls, *_: Any, **traits: Any) -> PreparedKernel:
+    def instance(cls, *_: Any, **traits: Any) -> "PreparedKernel":
         """The prepared kernel, with these traits as its own: what ipykernel's application makes its kernel with."""
         kernel: PreparedKernel = super().instance()
         for name, value in traits.items():

@@ -2,25 +2,95 @@
 
 A message that is malformed, unsigned or not an answer to the request at hand is dropped; a large one is not read; one
 that is larger still costs the connection. What is forged well can only pass for the forger's own output.
-"""
 
-from __future__ import annotations
+On the line, code that runs there asks, and is answered. What comes in was made by the student's process, or by a tester
+that reads what the student's process said.
+"""
 
 import contextlib
 import ctypes
 import hmac
+import json
 import os
+import secrets
+import signal
+import socket
+import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from select import POLLOUT, poll
+from typing import Any, Protocol
 
 import zmq
 from jupyter_client.manager import KernelManager
+from jupyter_client.session import Session
 from zmq.utils.monitor import recv_monitor_message
 
-from autograder.isolation import usage
-from autograder.kernel.errors import OutputFloodError
-from autograder.kernel.forked_kernel import ForkedKernel
+from autograder.errors import OutputFloodError
+from autograder.isolation import Policy, usage
+from autograder.kernel.fork_server import ForkServerClient
+from autograder.kernel.launch import Launch
+from autograder.kernel.scratch import Scratch
+from autograder.tester.line import MAX_PACKET, is_last, packets
+
+#: The last part of a unix socket's path.
+_PORTS = {"shell": 1, "iopub": 2, "stdin": 3, "control": 4, "hb": 5}
+_LINGER = 1000  # milliseconds
+
+
+class ForkedKernel:
+    """A confined kernel that is coming up. The names of its methods are those of ``KernelManager``."""
+
+    def __init__(
+        self, fork_server: ForkServerClient, scratch: Scratch, policy: Policy, context: zmq.Context[zmq.Socket[bytes]]
+    ) -> None:
+        """Raises InfrastructureError where there is no fork server, OSError where the disk is full."""
+        key = secrets.token_hex(32)
+        self._context, self._prefix = context, scratch.socket_prefix
+        _write_connection_file(scratch, key)
+        self.session = Session(key=key.encode())
+        launch = Launch(str(scratch.work), scratch.variables(), str(scratch.connection_file))
+        self.confined, self.line = fork_server.fork(launch, policy)
+
+    def connect_shell(self, identity: bytes) -> zmq.Socket[bytes]:
+        return self._connect("shell", zmq.DEALER, identity)
+
+    def connect_stdin(self, identity: bytes) -> zmq.Socket[bytes]:
+        return self._connect("stdin", zmq.DEALER, identity)
+
+    def connect_iopub(self) -> zmq.Socket[bytes]:
+        socket = self._connect("iopub", zmq.SUB)
+        socket.setsockopt(zmq.SUBSCRIBE, b"")
+        return socket
+
+    def _connect(self, channel: str, kind: int, identity: bytes = b"") -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self._context.socket(kind)
+        socket.linger = _LINGER
+        if identity:
+            socket.identity = identity
+        socket.connect(f"ipc://{self._prefix}-{_PORTS[channel]}")
+        return socket
+
+    def interrupt_kernel(self) -> None:
+        self.confined.send_signal(signal.SIGINT)
+
+    def shutdown_kernel(self, now: bool = True) -> None:
+        """Kill it, and return when all that it started is gone."""
+        self.confined.kill()
+        self.confined.wait()
+        self.confined.close()
+        self.line.close()
+
+
+def _write_connection_file(scratch: Scratch, key: str) -> None:
+    """As Jupyter writes it; no other user can read it. A second try in the same folder begins with a new one."""
+    ports = {f"{channel}_port": port for channel, port in _PORTS.items()}
+    connection = {"transport": "ipc", "ip": scratch.socket_prefix, "key": key, "signature_scheme": "hmac-sha256"}
+    scratch.connection_file.unlink(missing_ok=True)
+    descriptor = os.open(scratch.connection_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w") as file:
+        json.dump({**ports, **connection}, file)
+
 
 #: Of one socket's messages, the grader holds at most this many of at most this size.
 MAX_WAITING = 32
@@ -59,7 +129,7 @@ class Message:
 class KernelChannels:
     """Shell and iopub of one kernel, each with a watch on its connection, and stdin for code that asks questions."""
 
-    def __init__(self, manager: ForkedKernel | KernelManager, guard: GraderMemoryGuard) -> None:
+    def __init__(self, manager: ForkedKernel | KernelManager, guard: "GraderMemoryGuard") -> None:
         self._session: Any = manager.session
         self._manager, self._guard, self._memory_bound = manager, guard, guard.bound()
         self.shell = manager.connect_shell(identity=_IDENTITY)
@@ -117,12 +187,12 @@ class KernelChannels:
         return self._guard.is_flood(self._memory_bound)
 
     def close(self) -> None:
-        for socket in (self.shell, self.iopub):
+        for one in (self.shell, self.iopub):
             with contextlib.suppress(zmq.ZMQError):
-                socket.disable_monitor()
+                one.disable_monitor()
         used = (self.stdin,) if "stdin" in vars(self) else ()
-        for socket in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, *used):
-            socket.close(linger=0)
+        for one in (self.shell_lost, self.iopub_lost, self.shell, self.iopub, *used):
+            one.close(linger=0)
 
 
 def lost(monitor: zmq.Socket[bytes]) -> bool:
@@ -178,3 +248,158 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # another C library
         return
+
+
+_SEND_SECONDS = 1.0  # a kernel that takes nothing must not hold up the grader
+_AT_ONCE = 1000  # packets that are read between two looks at the clock
+
+
+@dataclass(frozen=True)
+class TesterQuestion:
+    """What running code asked, unread; None where that was more than ``MAX_DATA``."""
+
+    data: bytes | None
+
+
+class Channel(Protocol):
+    """``source``: what becomes readable when something has come."""
+
+    source: Any
+
+    def begin(self, request: str) -> None:
+        """Say that somebody listens to what code asks in this request, and to nothing else."""
+
+    def say(self, data: bytes) -> None: ...
+
+    def drop(self) -> None:
+        """Forget what has come in: whoever sent it was not asked yet."""
+
+    def question(self) -> TesterQuestion | None:
+        """What was asked in the request; None where that has not come yet."""
+
+
+class Texts:
+    """Texts over one end of a socket pair that keeps packets apart. A text that is too large is not kept."""
+
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        self._end = end
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self.closed = False  # by the other end
+
+    def fileno(self) -> int:
+        return self._end.fileno()
+
+    def send(self, data: bytes) -> None:
+        """Gives up where the other end takes nothing for a second, or is gone."""
+        until = time.monotonic() + _SEND_SECONDS
+        ready = poll()
+        ready.register(self._end, POLLOUT)
+        for packet in packets(data):
+            while True:
+                try:
+                    self._end.send(packet)
+                    break
+                except BlockingIOError:
+                    left = until - time.monotonic()
+                    if left <= 0 or not ready.poll(left * 1000):
+                        return
+                except OSError:
+                    return
+            until = time.monotonic() + _SEND_SECONDS
+
+    def receive(self) -> TesterQuestion | None:
+        """The next whole text; None where it has not come yet."""
+        with contextlib.suppress(OSError):
+            for _ in range(_AT_ONCE):
+                packet = self._end.recv(MAX_PACKET + 1)
+                if not packet:
+                    self.closed = True
+                    return None
+                self._size += len(packet)
+                if self._size <= MAX_DATA:
+                    self._pieces.append(packet[1:])
+                else:
+                    self._pieces.clear()
+                if is_last(packet):
+                    return self._whole()
+        return None
+
+    def _whole(self) -> TesterQuestion:
+        asked = TesterQuestion(b"".join(self._pieces) if self._size <= MAX_DATA else None)
+        self._pieces, self._size = [], 0
+        return asked
+
+    def drop(self) -> None:
+        """Forget what has come in, and what has come in part."""
+        with contextlib.suppress(OSError):
+            for _ in range(_AT_ONCE):
+                if not self._end.recv(MAX_PACKET + 1):
+                    break
+        self._pieces, self._size = [], 0
+
+    def close(self) -> None:
+        self._end.close()
+
+
+class SocketLine:
+    """To a forked kernel, by :class:`autograder.tester.line.SocketClient`."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._texts = Texts(end)
+        self._request = b""
+        self.source = self._texts.fileno()
+
+    def begin(self, request: str) -> None:
+        self._request = request.encode()
+        self.drop()
+        self.say(self._request)
+
+    def say(self, data: bytes) -> None:
+        self._texts.send(data)
+
+    def drop(self) -> None:
+        self._texts.drop()
+
+    def question(self) -> TesterQuestion | None:
+        for _ in range(MAX_WAITING):
+            if (asked := self._texts.receive()) is None or asked.data is None:
+                return asked
+            if asked.data.startswith(self._request):
+                return TesterQuestion(asked.data[len(self._request) :])
+        return None
+
+    def close(self) -> None:
+        self._texts.close()
+
+
+class StdinLine:
+    """To any other kernel, over Jupyter's stdin channel."""
+
+    def __init__(self, channels: KernelChannels) -> None:
+        self._channels = channels
+        self._request = ""
+        self.source = channels.stdin
+
+    def begin(self, request: str) -> None:
+        self._request = request
+        self.drop()
+        self.say(request.encode())  # the kernel's socket sends only to those who have sent to it
+
+    def say(self, data: bytes) -> None:
+        self._channels.say(data)
+
+    def drop(self) -> None:
+        self._channels.drop_questions()
+
+    def question(self) -> TesterQuestion | None:
+        with contextlib.suppress(zmq.Again):
+            for _ in range(MAX_WAITING):
+                message = self._channels.receive(self._channels.stdin)
+                if message is not None and message.parent == self._request and message.kind == "input_request":
+                    return TesterQuestion(message.data)
+        return None
+
+    def close(self) -> None:
+        """It ends with the kernel's channels."""

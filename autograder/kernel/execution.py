@@ -1,7 +1,5 @@
 """One request to a kernel, from sending to its end, whatever end that is."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,8 +7,7 @@ from typing import Any, Literal
 
 import zmq
 
-from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, KernelChannels, lost
-from autograder.kernel.line import Channel, TesterQuestion
+from autograder.kernel.channels import MAX_CONTENT, MAX_MESSAGE, Channel, KernelChannels, TesterQuestion, lost
 from autograder.kernel.outputs import Outputs, problem
 from autograder.tester.failure import line_that_raised
 from autograder.tester.line import SERVING

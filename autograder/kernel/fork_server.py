@@ -1,7 +1,5 @@
 """The grader's end of the fork server: a warm process, kept alive, that forks kernels for whoever knows its address."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,10 +11,9 @@ import threading
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.errors import said
+from autograder.errors import InfrastructureError, said
 from autograder.files.temporary import TemporaryFolder
 from autograder.isolation import Confined, Policy, channel_pair, system
-from autograder.kernel.errors import InfrastructureError
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
 

@@ -1,7 +1,5 @@
 """What kernels import of a course: the library of the students' notebooks, and modules that are imported beforehand."""
 
-from __future__ import annotations
-
 import re
 import site
 import sysconfig
@@ -41,7 +39,7 @@ class KernelImports:
     ready_made: tuple[str, ...] = ()
 
 
-def imports_of(course: Course) -> KernelImports:
+def imports_of(course: "Course") -> KernelImports:
     """Raises GradingError where the course's library is not installed, or lies where it would show more than itself."""
     if library := course.file.library:
         for place in library_places(course.root, course.file):
@@ -110,7 +108,7 @@ def _found(library: str) -> ModuleSpec | None:
         return None
 
 
-def _require_harmless(library: str, place: Path, course: Course) -> None:
+def _require_harmless(library: str, place: Path, course: "Course") -> None:
     root = course.root.resolve()
     for secret in (root, _GRADER, *(folder.resolve() for folder in course.private_folders())):
         # a folder of its own within the course is as good a place as any

@@ -1,7 +1,5 @@
 """Where kernels come from. The rest of the grader knows :class:`Kernels` and :class:`Kernel`, not how they are made."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import logging
@@ -21,18 +19,15 @@ import zmq
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
+from autograder.errors import InfrastructureError
 from autograder.files.temporary import remove_tree
 from autograder.isolation import Policy, available, environment
-from autograder.kernel.channels import GraderMemoryGuard, KernelChannels, context
-from autograder.kernel.disk_quota import DiskQuota
-from autograder.kernel.errors import InfrastructureError
+from autograder.kernel.channels import ForkedKernel, GraderMemoryGuard, KernelChannels, context
 from autograder.kernel.fork_server import ForkServerClient, KernelForkServer
-from autograder.kernel.forked_kernel import ForkedKernel
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.launch import Launch
-from autograder.kernel.running_kernel import Kernel, await_ready
-from autograder.kernel.scratch import Inputs, Scratch, kernels_folder
+from autograder.kernel.running_kernel import ForkedShell, Kernel, await_ready
+from autograder.kernel.scratch import DiskQuota, Inputs, Scratch, kernels_folder
 
 Isolation = Literal["auto", "none"]
 
@@ -64,7 +59,7 @@ class Kernels:
         *,
         fork_server: str | None = None,
         imports: KernelImports = KernelImports(),
-    ) -> Iterator[Kernels]:
+    ) -> "Iterator[Kernels]":
         """Kernels for a while.
 
         isolation: "auto" confines them; "none" starts ordinary kernels, which can read, write and send whatever the

@@ -1,7 +1,5 @@
 """What a forked kernel is told."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

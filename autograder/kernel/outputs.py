@@ -1,7 +1,5 @@
 """What a cell shows, collected from messages that nobody vouches for, and bounded while it arrives."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +79,6 @@ class Outputs:
             handler(kind, content)
 
     def omit(self, what: str) -> None:
-        """Note that something was left out."""
         self._omitted = self._omitted or what
 
     def finish(self) -> list[NotebookNode]:

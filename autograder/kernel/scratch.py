@@ -9,17 +9,61 @@
     <scratch>/s/         unix sockets, which the kernel may make and not take away
 """
 
-from __future__ import annotations
-
+import contextlib
 import os
+import re
 import secrets
+import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from autograder.files.temporary import TemporaryFolder, remove_tree
-from autograder.isolation import Policy, environment
+from autograder.errors import InfrastructureError
+from autograder.files.temporary import TemporaryFolder, own_folder, remove_tree
+from autograder.isolation import Policy, environment, usage
+
+_SHARE = 4  # a kernel may take one part in so many of what is free when it starts, so that none can fill the disk alone
+_LEAST = 2 << 20  # bytes with which a kernel can begin
+_LOW = 16 << 20  # bytes, or an eighth of what was free, below which something may already have failed
+_LOW_FILES = 64
+
+
+class DiskQuota:
+    """What was free when a kernel started, and whether others have taken it since. Sizes in bytes."""
+
+    def __init__(self, folder: Path, own: Sequence[Path], disk_bytes: int) -> None:
+        """``own``: where the kernel may write at most ``disk_bytes``. Raises InfrastructureError where all is taken."""
+        self._folder, self._own = folder, tuple(map(str, own))
+        self._laid_out = usage.disk(self._own, sys.maxsize)
+        free = _free(folder)
+        if free < _LEAST:
+            raise InfrastructureError(f"{folder.parent} is full: make room there, or name another place in TMPDIR")
+        self._low = min(_LOW, free // 8)
+        self.disk_bytes = min(disk_bytes, free // _SHARE)
+
+    def ran_out(self) -> bool:
+        """Whether the disk is full, and not by what this kernel wrote itself."""
+        if _free(self._folder) >= self._low:
+            return False
+        bound = self._laid_out + self.disk_bytes
+        return usage.disk(self._own, bound) <= bound
+
+
+def kernels_within_quota(disk_bytes: int) -> int:
+    """How many kernels may write so much each and still, all together, cannot fill the disk."""
+    return _free(own_folder(short=True)) // (_SHARE * disk_bytes)
+
+
+def _free(folder: Path) -> int:
+    """Bytes that an ordinary user can still write; 0 where no more files can be made."""
+    if not hasattr(os, "statvfs"):
+        return sys.maxsize
+    state = os.statvfs(folder)
+    if state.f_files and state.f_favail < _LOW_FILES:
+        return 0
+    return state.f_bavail * state.f_frsize
+
 
 NOTEBOOK = ".ipynb"
 #: Slug of an exercise -> the files of inputs that a kernel may read, by their names.
@@ -150,7 +194,6 @@ class Scratch:
         return frozenset(name for name in self._notebooks if not self._tells_reads or _was_read(self.work / name))
 
     def remove(self) -> None:
-        """Delete the folder and all in it."""
         remove_tree(self.root)
 
 
@@ -181,3 +224,83 @@ def _inside(folder: Path, name: str) -> Path:
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name or "\0" in name:
         raise ValueError(f"{name!r} is not a name within the notebook's folder")
     return folder / path
+
+
+MAX_BYTES = 16 << 20  # one cell's answers together; the judge reads less of each file, as its case asks for
+MAX_FILES = 64
+MAX_OF_SUBMISSION = 64 << 20
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.safetensors")
+_SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+# Non-blocking, because a pipe that stands in a file's place would be waited on for ever.
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+def collect_answers(out: Path, slug: str, answers: Path, most: int = MAX_BYTES) -> list[str]:
+    """Copy ``<out>/answers/<slug>/*.safetensors`` to ``<answers>/<slug>/``.
+
+    out: the kernel's folder for answers, itself trusted; nothing beneath it is.
+    most: bytes that are taken altogether.
+    Returns notes on what was not taken. A submission that handed over nothing is no error.
+    Raises ValueError for a slug that is no name, OSError where ``answers`` cannot be written.
+    """
+    if not _SLUG.fullmatch(slug):
+        raise ValueError(f"{slug!r} is not the name of a reference")
+    notes: list[str] = []
+    with contextlib.ExitStack() as opened:
+        folder = _descend(out, ["answers", *slug.split("/")], opened)
+        if folder is None:
+            return [f"{slug}: no answers"]
+        left = most
+        for name in _names(folder, notes):
+            content = _read(folder, name, left)
+            if content is None:
+                notes.append(f"{slug}/{name}: not a plain file, or too large together with the others")
+                continue
+            left -= len(content)
+            target = answers / slug / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    return notes
+
+
+def _descend(root: Path, parts: list[str], opened: contextlib.ExitStack) -> int | None:
+    """A descriptor of the folder; None where a part is missing, a link or no folder."""
+    folder = os.open(root, _FOLDER)
+    opened.callback(os.close, folder)
+    for part in parts:
+        try:
+            folder = os.open(part, _FOLDER, dir_fd=folder)
+        except OSError:
+            return None
+        opened.callback(os.close, folder)
+    return folder
+
+
+def _names(folder: int, notes: list[str]) -> Iterator[str]:
+    """The names that answers may have, in order; a folder with very many is not read to its end."""
+    names: list[str] = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for count, entry in enumerate(entries):
+            if count >= MAX_FILES:
+                notes.append(f"more than {MAX_FILES} files: the others were not taken")
+                break
+            if _NAME.fullmatch(entry.name):
+                names.append(entry.name)
+    yield from sorted(names)
+
+
+def _read(folder: int, name: str, most: int) -> bytes | None:
+    """The content of a plain file that has no other name; None for anything else, or more than ``most`` bytes."""
+    try:
+        descriptor = os.open(name, _FILE, dir_fd=folder)
+    except OSError:
+        return None
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1 or state.st_size > most:
+        os.close(descriptor)
+        return None
+    with open(descriptor, "rb") as file:
+        content = file.read(most + 1)
+    return content if len(content) <= most else None

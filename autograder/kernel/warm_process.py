@@ -4,8 +4,6 @@ It has one thread, has run no tensor operation (a child of one that had would ha
 holds no secret: no reference, no source notebook. Graders ask over a socket that it inherits, and it ends with theirs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

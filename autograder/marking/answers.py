@@ -1,25 +1,106 @@
-"""Everybody's answers to the exercises that people mark: what is handed in, and what the gradebook says of it."""
+"""Everybody's answers to the exercises that people mark: what is handed in, and what the gradebook says of it.
 
-from __future__ import annotations
+What a person reads of a notebook for one exercise are the answer's cells, as they ran. Who reads whose is the same for
+everybody who asks.
+"""
 
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.assignment.assignment import Assignment
+from autograder.feedback.page import notebook_body
 from autograder.gradebook.graded_answers import read_record
 from autograder.gradebook.marks import GradeRows, MarkChange, MarkState, paragraphs, read_marks
 from autograder.gradebook.read import EARLIER, Key
+from autograder.gradebook.records import read_by_student, record_path
 from autograder.marking.exercises import MarkedExercise, exercises_of
-from autograder.marking.slices import answer_cells, digest_of, text_of
 from autograder.model import cells
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.verdict import FOR_A_PERSON, NotebookVerdict
+from autograder.pipeline.markdown import SHOWN_AS_TEXT
+
+
+def answer_cells(notebook: NotebookNode, exercise: str, elsewhere: bool = False) -> list[NotebookNode]:
+    """The student's cells that answer a graded cell; empty where nothing of the student's is there.
+
+    notebook: as it is saved under ``autograded/``. Of a test that waits for a person the cells since the test before.
+    elsewhere: the answer does not stand in its own cell, so whatever the student added is taken.
+    """
+    found = [index for index, cell in enumerate(notebook.cells) if cells.grade_id(cell) == exercise]
+    if not found:
+        return []
+    place, all_cells = found[0], notebook.cells
+    graded = all_cells[place]
+    if cells.is_autograded(graded):
+        before = [index for index in range(place) if cells.is_graded(all_cells[index])]
+        start = before[-1] + 1 if before else 0
+        return [cell for cell in all_cells[start:place] if _is_added(cell) or cells.is_solution(cell)] + [graded]
+    own = [] if cells.is_task(graded) else [graded]
+    above = list(_added(all_cells[:place][::-1]))[::-1]
+    chosen = above + own + list(_added(all_cells[place + 1 :]))
+    if elsewhere:
+        chosen += [cell for cell in all_cells if _is_added(cell) and not any(cell is one for one in chosen)]
+    return [cell for cell in chosen if cell.source.strip() or cell.get("outputs")]
+
+
+def _added(following: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
+    """The student's own cells from the first on, up to one of the instructor's."""
+    for cell in following:
+        if _is_added(cell):
+            yield cell
+        elif not cell.get("id", "").startswith("guide-"):
+            return
+
+
+def _is_added(cell: NotebookNode) -> bool:
+    return not cells.grade_id(cell) and bool(cell.get("id", "").startswith("extra-"))
+
+
+def text_of(answer: Sequence[NotebookNode]) -> str:
+    """The words of an answer, what its code printed included."""
+    parts = (part for cell in answer for part in (cell.source, *_printed(cell)))
+    return "\n\n".join(text for part in parts if (text := part.removeprefix(SHOWN_AS_TEXT).strip()))
+
+
+def _printed(cell: NotebookNode) -> Iterator[str]:
+    for output in cell.get("outputs", []):
+        text = output.get("text") or output.get("data", {}).get("text/plain") or ""
+        yield text if isinstance(text, str) else "".join(text)
+
+
+def digest_of(answer: Sequence[NotebookNode]) -> str:
+    """Of all that a page shows of the answer: two answers with the same digest look the same."""
+    shown = [
+        [cell.cell_type, cell.source, cell.get("attachments", {}), [_shown(one) for one in cell.get("outputs", [])]]
+        for cell in answer
+    ]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _shown(output: NotebookNode) -> dict[str, object]:
+    return {key: value for key, value in output.items() if key != "execution_count"}
+
+
+def rendered(answer: Sequence[NotebookNode]) -> str:
+    """The cells as inert HTML. Nothing that a cell says of itself counts: all are cleaned as a student's are."""
+    made = []
+    for cell in answer:
+        if cell.cell_type == "code":
+            made.append(new_code_cell(cell.source, outputs=cell.get("outputs", [])))
+        else:
+            attachments = {"attachments": cell.attachments} if cell.get("attachments") else {}
+            made.append(new_markdown_cell(cell.source, **attachments))
+    return notebook_body(new_notebook(cells=made))
 
 
 @dataclass(frozen=True)
@@ -211,3 +292,33 @@ def change_of(answer: ClassAnswer, points: float, comment: str, alone: bool) -> 
         comment = "\n\n".join(dict.fromkeys([*paragraphs(kept), *paragraphs(comment)]))
     said = comment if comment or kept else before.comment
     return MarkChange(answer.row, answer.comment_row, before, MarkState(points, False, said))
+
+
+def read_graders(root: Path, assignment: str) -> dict[str, str]:
+    """Student to grader; empty where nobody was assigned. Raises GradingError where the file cannot be read."""
+    remedy = f"'autograder assign-graders {assignment} --graders A,B' writes it again when it is gone"
+    return read_by_student(record_path(root, "graders", assignment), str, remedy)
+
+
+def assigned(
+    assignment: str, students: Collection[str], graders: Sequence[str], before: Mapping[str, str]
+) -> dict[str, str]:
+    """Student to grader: the numbers differ by one at most, and whoever has a grader keeps them where that is even.
+
+    Which student goes to whom is told by a hash of the names, so that it follows no list and is always the same.
+    """
+    order = sorted(students, key=lambda student: hashlib.sha256(f"{assignment}/{student}".encode()).digest())
+    theirs = Counter(before[student] for student in order if before.get(student) in graders)
+    least, more = divmod(len(order), len(graders))
+    favoured = sorted(graders, key=lambda grader: (-theirs[grader], graders.index(grader)))[:more]
+    free = {grader: least + (grader in favoured) for grader in graders}
+    found: dict[str, str] = {}
+    for student in order:
+        if free.get(before.get(student, ""), 0):
+            found[student] = before[student]
+            free[before[student]] -= 1
+    for student in order:
+        if student not in found:
+            found[student] = max(graders, key=lambda grader: (free[grader], -graders.index(grader)))
+            free[found[student]] -= 1
+    return found

@@ -1,7 +1,5 @@
 """One assignment on the desk of those who mark it: its groups now, who they are shown to, and what each stores."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets
@@ -22,9 +20,8 @@ from autograder.gradebook.graded_answers import settling
 from autograder.gradebook.marks import MarkChange, paragraphs, store_marks, undo_marks
 from autograder.gradebook.read import Key, Student, open_book, read_students
 from autograder.gradebook.roster import read_salt, with_salt
-from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of
+from autograder.marking.answers import AnswerReader, ClassAnswer, ReadClass, change_of, read_graders
 from autograder.marking.exercises import MarkedExercise
-from autograder.marking.graders import read_graders
 from autograder.marking.groups import (
     BY_WORDS,
     AnswerGroup,
@@ -244,7 +241,7 @@ class Desk:
                 marker.stored += len(kept)
         return len(kept)
 
-    def new_points(self, key: Key, answers: Sequence[ClassAnswer]) -> list[NewPoints]:
+    def new_points(self, key: Key, answers: Sequence[ClassAnswer]) -> "list[NewPoints]":
         """The marks that would be others by the mark scheme as it is now."""
         return new_points(self.reader.exercises[key], answers, self.log)
 

@@ -1,7 +1,5 @@
 """The process in which an encoder runs: ``python -m autograder.marking.encode MODULE``, texts in, vectors out."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

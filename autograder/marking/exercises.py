@@ -1,7 +1,5 @@
 """The exercises of an assignment that people mark: what was asked, the model answer, the mark scheme's lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ class MarkedExercise:
     asked: tuple[NotebookNode, ...] = ()
     model: tuple[NotebookNode, ...] = ()
     scheme: tuple[NotebookNode, ...] = ()
-    lines: tuple[RubricLine, ...] = ()
+    lines: "tuple[RubricLine, ...]" = ()
 
 
 def exercises_of(assignment: Assignment) -> dict[Key, MarkedExercise]:

@@ -1,7 +1,5 @@
 """Groups of like answers: an order in which to read, and a click for many. Nothing is decided by a group."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -65,7 +63,7 @@ def form(answer: ClassAnswer) -> str:
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def grouped(answers: Iterable[ClassAnswer], likeness: Likeness, split: Mapping[str, str] = {}) -> list[AnswerGroup]:
+def grouped(answers: Iterable[ClassAnswer], likeness: "Likeness", split: Mapping[str, str] = {}) -> list[AnswerGroup]:
     """The largest group first, then what is most like it, and so on; answers without a word come last.
 
     split: form to the groups that a person has put it into. What is alike with texts of a joined group is in it, too,
@@ -103,7 +101,7 @@ def _group(
     return AnswerGroup(name, tuple(answer for index in members for answer in by_form[forms[index]]), own)
 
 
-def apart(similar: Similarities, texts: Sequence[str]) -> Similarities:
+def apart(similar: "Similarities", texts: Sequence[str]) -> "Similarities":
     """The similarities, without those between texts that differ in a negation or a number."""
     telling = [tuple(sorted(found.casefold() for found in _TELLING.findall(text))) for text in texts]
     numbers = {words: number for number, words in enumerate(dict.fromkeys(telling))}
@@ -111,7 +109,7 @@ def apart(similar: Similarities, texts: Sequence[str]) -> Similarities:
     return np.where(kinds[:, None] == kinds[None, :], similar, -1.0) if texts else similar
 
 
-def clusters(similar: Similarities, threshold: float) -> list[list[int]]:
+def clusters(similar: "Similarities", threshold: float) -> list[list[int]]:
     """Complete linkage: the most similar two are joined as long as *every* pair in what comes of it is alike."""
     members = [[index] for index in range(len(similar))]
     lowest = np.minimum(similar, similar.T)
@@ -128,7 +126,7 @@ def clusters(similar: Similarities, threshold: float) -> list[list[int]]:
     return members
 
 
-def _chain(groups: Sequence[Sequence[int]], sizes: Sequence[int], similar: Similarities) -> list[int]:
+def _chain(groups: Sequence[Sequence[int]], sizes: Sequence[int], similar: "Similarities") -> list[int]:
     """An order that stays: the largest, then always the group most like the one before."""
     left = sorted(range(len(groups)), key=lambda number: (-sizes[number], min(groups[number])))
     order: list[int] = []

@@ -4,12 +4,9 @@ A line is written just before the gradebook is, so that there is no mark without
 between leaves a line without a mark: undoing compares with the gradebook first, and so does whoever reads.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -19,7 +16,7 @@ from typing import Any
 
 from autograder.errors import GradingError
 from autograder.feedback.words import in_points
-from autograder.files.atomic import writing
+from autograder.files.atomic import append, writing
 from autograder.gradebook.marks import MarkChange, MarkState
 from autograder.gradebook.read import Key
 from autograder.marking.answers import ClassAnswer
@@ -114,19 +111,9 @@ class MarkLog:
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-        data = text.translate(_ENDS).encode("utf-8", "replace")
-        if not data:
-            return
-        with writing(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            place = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o660)  # a group of people marks
-            try:
-                size = os.fstat(place).st_size
-                torn = size and os.pread(place, 1, size - 1) != b"\n"
-                with os.fdopen(place, "ab", closefd=False) as file:
-                    file.write((b"\n" if torn else b"") + data)
-            finally:
-                os.close(place)
+        if text:
+            with writing(self._path):
+                append(self._path, text.translate(_ENDS).encode("utf-8", "replace"))
 
 
 def logged(

@@ -1,7 +1,5 @@
 """The pages: all exercises, one group of answers with the form that marks it, and a second look at an exercise."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,12 +16,11 @@ from autograder.feedback.words import in_points
 from autograder.feedback.words import points as in_words
 from autograder.gradebook.marks import given_comments
 from autograder.gradebook.read import EARLIER, Key
-from autograder.marking.answers import ClassAnswer, ReadClass
+from autograder.marking.answers import ClassAnswer, ReadClass, rendered
 from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.exercises import MarkedExercise
 from autograder.marking.groups import AnswerGroup, differing_words, form
 from autograder.marking.log import LoggedMarks, MarkPair, agreement, pairs
-from autograder.marking.slices import rendered
 
 FOLDER = Path(__file__).parent / "page"
 #: So many of the comments that were given before are offered.

@@ -6,8 +6,6 @@ page is told to another server (``Referrer-Policy``), and nothing that a page sh
 (``Content-Security-Policy``).
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import socket

@@ -1,7 +1,5 @@
 """The words nbgrader writes into cells, in one place: ids, points, hidden regions, checksums."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

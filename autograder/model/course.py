@@ -1,20 +1,17 @@
 """The folder of an nbgrader course: its settings, and where everything lies."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.errors import GradingError, NothingToGrade
 from autograder.model.course_file import CourseFile, read_course_file
 from autograder.model.limits import Limits
-from autograder.model.plain_text import forms, one_form
+from autograder.model.plain_text import forms, meant, one_form
 from autograder.model.settings import Settings, read_settings
 
 # stand for every student and every assignment while a pattern is made; no regular expression changes them
@@ -65,7 +62,6 @@ class Course:
 
     @property
     def every_feedback(self) -> Path:
-        """The folder that holds everybody's feedback."""
         return self._whole(self.settings.feedback_directory)
 
     def private_folders(self) -> tuple[Path, ...]:
@@ -164,8 +160,7 @@ def assignments_named(course: Course, names: Sequence[str] | None) -> list[str]:
 
 def unknown_assignment(course: Course, name: str) -> str:
     known = course.assignments()
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known) or 'none'}"
+    hint = meant(name, known) or f"known are {', '.join(known) or 'none'}"
     return f"unknown assignment {name!r}; {hint}"
 
 

@@ -4,23 +4,20 @@ Every setting has a default, so a course needs no such file. A key that nobody k
 errors: a typo in here would be noticed much later, by students.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import GradingError
+from autograder.model.free import CHOICES, add_folds
 from autograder.model.limits import Limits
-from autograder.model.plain_text import read_toml
+from autograder.model.plain_text import meant, read_toml
 from autograder.model.questions import drop_questions
-from autograder.model.stretch import CHOICES, add_folds
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "course.toml"
 #: Stands for the course's repository where nobody has named one.
 NO_REPOSITORY = "OWNER/NAME"
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*|")
 _PART = re.compile(r"[\w*]+(\.[\w*]+)+")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 #: A token must not go over the wire in the clear, but for a server on this machine.
@@ -120,7 +117,7 @@ class CourseFile:
     assistants: what assistants may do, a key of ``SENTENCES``; empty where the course has no rule.
     total: how ``autograder export --total`` adds up the assignments.
     questions: "assignment/notebook" of those that ask about the student's own code (``model/questions.py``).
-    stretch: "fold" where stretch goals have a fold with their solution (``model/stretch.py``); "none" otherwise.
+    stretch: "fold" where stretch goals have a fold with their solution (``model/free.py``); "none" otherwise.
     accepted: the tables that say which findings are meant so (``release/findings.py`` reads them).
     """
 
@@ -147,7 +144,7 @@ class CourseFile:
     questions: tuple[str, ...] = ()
     accepted: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
-    def fill_in(self, notebook: NotebookNode, name: str = "") -> NotebookNode:
+    def fill_in(self, notebook: "NotebookNode", name: str = "") -> "NotebookNode":
         """Put the public repository in the place of its placeholder, in every cell, the rule for assistants at the end
         of the first text, and folds below stretch goals; returns the same notebook.
 
@@ -167,7 +164,6 @@ class CourseFile:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of all ready-made parts."""
         return tuple(name for label, names in self.ready_made.items() if "/" not in label for name in names)
 
     @property
@@ -192,8 +188,7 @@ def read_course_file(root: Path) -> CourseFile:
 def _read(table: Mapping[str, Any], readers: Mapping[str, Callable[[str, Any], Any]], where: str) -> dict[str, Any]:
     for key in table:
         if key not in readers:
-            near = get_close_matches(key, readers, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(readers)}"
+            hint = meant(key, readers) or f"known are {', '.join(readers)}"
             raise GradingError(f"{NAME}: unknown key {key!r} {where}; {hint}")
     return {key: readers[key](key, value) for key, value in table.items()}
 
@@ -202,29 +197,15 @@ def _wrong(key: str, expected: str, value: object) -> GradingError:
     return GradingError(f"{NAME}: {key}: expected {expected}, got {value!r}")
 
 
-def _text(key: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise _wrong(key, "a text", value)
+def _such(fits: Callable[[Any], Any], expected: str, key: str, value: Any) -> Any:
+    if not fits(value):
+        raise _wrong(key, expected, value)
     return value
 
 
 def _one_of(choices: Iterable[str], key: str, value: Any) -> str:
-    for choice in choices:
-        if value == choice:
-            return choice
-    raise _wrong(key, " or ".join(f'"{choice}"' for choice in choices), value)
-
-
-def _repository(key: str, value: Any) -> str:
-    if not isinstance(value, str) or not _REPOSITORY.fullmatch(value):
-        raise _wrong(key, f'OWNER/NAME, such as "{NO_REPOSITORY.lower()}"', value)
-    return value
-
-
-def _module(key: str, value: Any) -> str:
-    if not isinstance(value, str) or (value and not _MODULE.fullmatch(value)):
-        raise _wrong(key, 'the name of a module, such as "course" or "course.check"', value)
-    return value
+    expected = " or ".join(f'"{choice}"' for choice in choices)
+    return _such(lambda given: given in tuple(choices), expected, key, value)
 
 
 def _list(read: Callable[[str, Any], str], key: str, value: Any) -> tuple[str, ...]:
@@ -241,9 +222,7 @@ def _path(key: str, value: Any) -> str:
 
 
 def _table(key: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise _wrong(key, f"a table [{key}]", value)
-    return value
+    return _such(lambda given: isinstance(given, dict), f"a table [{key}]", key, value)
 
 
 def _each(read: Callable[[str, Any], Any], key: str, value: Any) -> Mapping[str, Any]:
@@ -254,12 +233,6 @@ def _each(read: Callable[[str, Any], Any], key: str, value: Any) -> Mapping[str,
 def _part(kind: Callable[..., Any], readers: Mapping[str, Any], key: str, value: Any) -> Any:
     """A table whose keys are the fields of a dataclass."""
     return kind(**_read(_table(key, value), readers, f"in [{key}]"))
-
-
-def _part_names(key: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(name, str) and _PART.fullmatch(name) for name in value):
-        return tuple(value)
-    raise _wrong(key, 'functions and classes, such as ["torch.nn.MultiheadAttention"], and no pattern', value)
 
 
 def _limits(key: str, value: Any) -> Limits:
@@ -276,33 +249,11 @@ def _positive(kind: type, key: str, value: Any) -> float:
     return kind(value)
 
 
-def _server(key: str, value: Any) -> str:
-    if not isinstance(value, str) or not _SERVER.fullmatch(value):
-        raise _wrong(key, 'a server such as "https://canvas.example.edu"', value)
-    return value.rstrip("/")
-
-
-def _number(key: str, value: Any) -> int:
-    if type(value) is not int or value <= 0:
-        raise _wrong(key, "a whole number above 0", value)
-    return value
-
-
 def _weights(key: str, value: Any) -> Mapping[str, float]:
     for name, weight in _table(key, value).items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
             raise _wrong(f"total.{key}.{name}", "a number, 0 or more", weight)
     return {name: float(weight) for name, weight in value.items()}
-
-
-def _count(key: str, value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise _wrong(f"total.{key}", "a whole number, 0 or more", value)
-    return value
-
-
-def _missing(key: str, value: Any) -> str:
-    return _one_of(("empty", "zero"), f"total.{key}", value)
 
 
 def _main_line(key: str, value: Any) -> MainLine:
@@ -323,12 +274,6 @@ def _questions(key: str, value: Any) -> tuple[str, ...]:
     return found
 
 
-def _accepted(key: str, value: Any) -> tuple[Mapping[str, Any], ...]:
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise _wrong(key, f"tables [[{key}]]", value)
-    return tuple(value)
-
-
 def _date(key: str, value: Any) -> datetime:
     """Aware. A day begins at midnight, and a moment without a zone is UTC's."""
     if isinstance(value, datetime):
@@ -338,22 +283,58 @@ def _date(key: str, value: Any) -> datetime:
     return datetime(value.year, value.month, value.day, tzinfo=UTC)
 
 
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda given: type(given) is int and given >= least
+
+
+def _text(pattern: re.Pattern[str] | None = None) -> Callable[[Any], Any]:
+    return lambda given: isinstance(given, str) and (pattern is None or pattern.fullmatch(given))
+
+
+def _part_names(key: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(name, str) and _PART.fullmatch(name) for name in value):
+        return tuple(value)
+    raise _wrong(key, 'functions and classes, such as ["torch.nn.MultiheadAttention"], and no pattern', value)
+
+
+def _accepted(key: str, value: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise _wrong(key, f"tables [[{key}]]", value)
+    return tuple(value)
+
+
+def _server(key: str, value: Any) -> str:
+    return _such(_text(_SERVER), 'a server such as "https://canvas.example.edu"', key, value).rstrip("/")
+
+
+def _count(key: str, value: Any) -> int:
+    return _such(_whole(0), "a whole number, 0 or more", f"total.{key}", value)
+
+
+def _missing(key: str, value: Any) -> str:
+    return _one_of(("empty", "zero"), f"total.{key}", value)
+
+
+_TEXT = partial(_such, _text(), "a text")
+_NAME = partial(_such, _text(_REPOSITORY), f'OWNER/NAME, such as "{NO_REPOSITORY.lower()}"')
+_IMPORTED = partial(_such, _text(_MODULE), 'the name of a module, such as "course" or "course.check"')
+_NUMBER = partial(_such, _whole(1), "a whole number above 0")
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
-    "title": _text,
-    "term": _text,
-    "repository": _repository,
-    "placeholder": _repository,
-    "library": _module,
-    "checks": _module,
-    "drawings": _module,
-    "encoder": _module,
-    "warm": partial(_list, _module),
+    "title": _TEXT,
+    "term": _TEXT,
+    "repository": _NAME,
+    "placeholder": _NAME,
+    "library": _IMPORTED,
+    "checks": _IMPORTED,
+    "drawings": _IMPORTED,
+    "encoder": _IMPORTED,
+    "warm": partial(_list, _IMPORTED),
     "deliverables": partial(_each, partial(_list, _path)),
     "free": partial(_list, _path),
     "ready_made": partial(_each, _part_names),
     "limits": _limits,
     "publish": partial(_part, Publish, {"files": partial(_list, _path), "readme": _path}),
-    "canvas": partial(_part, CanvasCourse, {"url": _server, "course": _number, "assignments": partial(_each, _number)}),
+    "canvas": partial(_part, CanvasCourse, {"url": _server, "course": _NUMBER, "assignments": partial(_each, _NUMBER)}),
     "dates": partial(_each, _date),
     "total": partial(_part, TotalRules, {"weights": _weights, "drop_lowest": _count, "missing": _missing}),
     "main_line": _main_line,

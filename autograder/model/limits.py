@@ -1,7 +1,5 @@
 """What one submission may use, and the time that the cells of a notebook have."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,7 +29,7 @@ class Limits:
         """All but the times, as text."""
         return repr(replace(self, cell_seconds=0, submission_seconds=0, cells={}))
 
-    def of_notebook(self, name: str) -> Limits:
+    def of_notebook(self, name: str) -> "Limits":
         """The same, of whose cells those of one notebook are left."""
         return replace(self, cells={name: self.cells[name]} if name in self.cells else {})
 

@@ -4,8 +4,6 @@ Beside it, only ``autograder/gradebook/`` (the database) and ``autograder/nbgrad
 takes its time to import, and therefore each function here does so when it is called.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3
@@ -69,7 +67,7 @@ def _stand_in(name: str) -> ModuleType:
     return module
 
 
-def configuration(folder: Path, anywhere: bool) -> Config:
+def configuration(folder: Path, anywhere: bool) -> "Config":
     """Everything that the configuration files say, for a course in ``folder``. Raises whatever they raise.
 
     anywhere: whether the user's own Jupyter settings may name another root.
@@ -84,7 +82,7 @@ def configuration(folder: Path, anywhere: bool) -> Config:
     return config
 
 
-def _merged(folder: Path, app: NbGrader, anywhere: bool) -> Config:
+def _merged(folder: Path, app: "NbGrader", anywhere: bool) -> "Config":
     """Every configuration that nbgrader reads, in its order: the machine's, the user's, the course's."""
     from traitlets.config import Config
 
@@ -100,7 +98,7 @@ def _merged(folder: Path, app: NbGrader, anywhere: bool) -> Config:
     return merged
 
 
-def course_directory(config: Config) -> tuple[CourseDirectory, ExchangeCollect]:
+def course_directory(config: "Config") -> "tuple[CourseDirectory, ExchangeCollect]":
     """nbgrader's own view of a course's folders and of its exchange, with nbgrader's defaults."""
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.exchange.default import ExchangeCollect
@@ -128,7 +126,7 @@ def run_nbgrader(arguments: Sequence[str], folder: Path) -> CommandResult:
     return CommandResult(done.returncode, done.stdout)
 
 
-def release_steps(config: Config) -> list[Any]:
+def release_steps(config: "Config") -> list[Any]:
     """The preprocessors of ``nbgrader generate_assignment``: the course's own list, else nbgrader's."""
     from nbgrader.converters import GenerateAssignment
 
@@ -136,7 +134,7 @@ def release_steps(config: Config) -> list[Any]:
     return steps if isinstance(steps, list) else list(GenerateAssignment.class_traits()["preprocessors"].default())
 
 
-def students_version(assignment: str, name: str, source: NotebookNode, config: Config) -> NotebookNode:
+def students_version(assignment: str, name: str, source: NotebookNode, config: "Config") -> NotebookNode:
     """What the steps of a release make of an instructor's notebook. Raises GradingError with nbgrader's reason.
 
     Left out are those that write into the gradebook or start a kernel.

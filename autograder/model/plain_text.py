@@ -4,11 +4,11 @@ Control characters move a terminal's cursor or colour its text, direction marks 
 be saved at all. All of them are shown as escapes, and nothing is longer than a reader needs.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,6 @@ def one_line(text: str, longest: int = MAX_LINE) -> str:
 
 
 def name(text: str) -> str:
-    """A name as a note shows it."""
     return one_line(text, MAX_NAME)
 
 
@@ -81,6 +80,12 @@ def on_console(text: str, longest: int = MAX_LINE) -> str:
     from rich.markup import escape  # most commands' help needs nothing of rich
 
     return escape(one_line(text, longest))
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question after the known name that may be meant; empty where none is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def few(notes: tuple[str, ...]) -> tuple[str, ...]:

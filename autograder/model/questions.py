@@ -1,7 +1,5 @@
 """The section of a notebook with questions on the student's own code: how it is found, and where it is left out."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 from functools import lru_cache

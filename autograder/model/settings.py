@@ -4,8 +4,6 @@ It is executed, in the trusted process, so where it may come from matters: :func
 among the files that students handed in, and none above the current folder that belongs to somebody else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
@@ -127,7 +125,7 @@ def _read(folder: Path, anywhere: bool = False) -> Settings:
         return _settings(folder, configuration(folder, anywhere))
 
 
-def read_config(root: Path) -> Config:
+def read_config(root: Path) -> "Config":
     """Everything that the configuration says, for whoever starts parts of nbgrader. Raises GradingError."""
     root = Path(os.path.abspath(root))
     folder = root if (root / CONFIG).is_file() else _CONFIGURED_IN.get(root, root)
@@ -135,7 +133,7 @@ def read_config(root: Path) -> Config:
         return configuration(folder, anywhere=False)
 
 
-def _settings(folder: Path, config: Config) -> Settings:
+def _settings(folder: Path, config: "Config") -> Settings:
     directory, exchange = course_directory(config)
     root = Path(directory.root)
     return Settings(
@@ -163,14 +161,14 @@ def _settings(folder: Path, config: Config) -> Settings:
     )
 
 
-def _handed_in(config: Config) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _handed_in(config: "Config") -> tuple[tuple[str, tuple[str, ...]], ...]:
     said = config.Autograde.get("exclude_overwriting", {})
     if not isinstance(said, dict):
         raise GradingError(f"c.Autograde.exclude_overwriting must be a dictionary, not {said!r}")
     return tuple((str(name), tuple(map(str, files))) for name, files in said.items())
 
 
-def _cell_seconds(config: Config) -> float | None:
+def _cell_seconds(config: "Config") -> float | None:
     """nbgrader's time limit for a cell, under its own name or the one that its preprocessor inherits."""
     said = config.Execute.get("timeout", config.ExecutePreprocessor.get("timeout"))
     return float(said) if isinstance(said, int | float) and said > 0 else None

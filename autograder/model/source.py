@@ -3,8 +3,6 @@
 The stages behind know one form: nbgrader's own words for markers, cells with ids, Python.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Outputs count for nothing and may be very large. They are therefore cut out of t
 parsed value takes up to sixty times the memory of its text.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re
@@ -18,8 +16,6 @@ from nbformat import NotebookNode
 
 from autograder.model.cells import checksum_of
 from autograder.model.plain_text import writable
-
-__all__ = ["SubmittedCell", "UnreadableNotebook", "read_submitted", "without_large_parts"]
 
 MAX_NOTEBOOK_BYTES = 200 << 20
 #: Of what is left without outputs, pictures and the state of widgets.

@@ -2,18 +2,22 @@
 
 A verdict is made in the trusted process alone. ``verdicts.json`` beside an autograded notebook
 holds one :class:`NotebookVerdict` per notebook; ``docs/verdicts.md`` describes the format.
+
+Digests tell a changed answer from an unchanged one.
 """
 
-from __future__ import annotations
-
+import hashlib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from nbformat import NotebookNode
+
 from autograder.exercise.model import Check
+from autograder.model import cells
 from autograder.model import plain_text as plain
 
 Status = Literal[
@@ -159,3 +163,56 @@ def total(points: Iterable[float]) -> float:
 
 def same(first: float, second: float) -> bool:
     return round(first - second, _DIGITS) == 0
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A verdict, and the notebooks with the verdict written into them, ready to be saved.
+
+    ``answers``: per notebook what the student answered, as digests; None where nobody could read it.
+    ``slowest`` is what the slowest part of a cell took, in seconds; ``cut`` is true where a limit ended one.
+    ``ran``: the notebooks that were run for this verdict; the others were judged by an earlier run.
+    ``hurried``: whether a test that measures time did not hold, which may be the machine's fault.
+    """
+
+    verdict: SubmissionVerdict
+    notebooks: Mapping[str, NotebookNode]
+    log: tuple[str, ...]
+    slowest: float = 0.0
+    cut: bool = False
+    answers: "Mapping[str, Digests] | None" = None
+    ran: tuple[str, ...] = ()
+    hurried: bool = False
+
+
+#: Grade id to digest.
+Digests = Mapping[str, str]
+
+
+def answer_digests(notebook: NotebookNode, files: Mapping[str, bytes], waiting: Collection[str] = ()) -> dict[str, str]:
+    """A digest for every answer and every graded cell of a rebuilt notebook.
+
+    A written answer is its own text, with the pictures in it. What a person sees of code depends on the code that ran
+    before it and on the student's ``files``, so both are part of it; the answer to a task is everything that the
+    student added, and so is an answer that stands outside of its cell (``waiting``: the grade ids of these).
+    """
+    ran = hashlib.sha256()
+    for file, data in sorted(files.items()):
+        ran.update(file.encode("utf-8", "replace") + b"\0" + hashlib.sha256(data).digest())
+    found: dict[str, str] = {}
+    for cell in notebook.cells:
+        name = cells.grade_id(cell)
+        text = cell.source.strip().encode("utf-8", "replace")
+        if cell.get("attachments"):
+            text += b"\0" + json.dumps(cell.attachments, sort_keys=True).encode()
+        added = not name and cell.get("id", "").startswith("extra-")
+        if cell.cell_type == "code" and (added or cells.is_solution(cell)):
+            ran.update(hashlib.sha256(text).digest())
+        elif added:
+            ran.update(b"text" + hashlib.sha256(text).digest())
+        if name and cells.is_graded(cell) and cell.cell_type == "code":
+            found[name] = ran.hexdigest()
+        elif name and cells.is_solution(cell):
+            found[name] = hashlib.sha256(text).hexdigest()
+    tasks = [cells.grade_id(cell) or "" for cell in notebook.cells if cells.is_task(cell)]
+    return found | dict.fromkeys((*tasks, *waiting), ran.hexdigest())

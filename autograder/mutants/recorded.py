@@ -1,15 +1,16 @@
-"""Calls of the solution's functions and methods, recorded while the exercise's own cells run."""
-
-from __future__ import annotations
+"""Calls of a solution's functions and methods, recorded while the exercise's own cells run, and variations of them."""
 
 import copy
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FrameType
+from functools import partial
+from types import FrameType, SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 #: Of one function so many calls are kept: those with different arguments.
 MAX_CALLS = 24
@@ -112,3 +113,149 @@ def _weight(one: Any) -> int:
         return sum(weight.numel() * weight.element_size() for weight in one.parameters())
     except Exception:
         return 0
+
+
+#: Lengths that an axis is cut to or repeated up to, besides its double.
+LENGTHS = (1, 3)
+
+
+def variations(call: Call) -> Iterator[Call]:
+    """The call itself, then others like it. The solution decides which of them make sense: where it stops, none."""
+    yield call
+    for name, change in _VALUES.items():
+        yield _with(call, name, partial(_changed, change=change))
+    for length in sorted(_lengths(call)):
+        for other in sorted({*LENGTHS, 2 * length} - {length}):
+            yield _with(call, f"length {length} → {other}", partial(_resized, length=length, other=other))
+    if not _lengths(call):
+        for number in (1, 2, 3, 7):
+            yield _with(call, f"whole numbers → {number}", partial(_numbered, number=number))
+
+
+def _changed(leaf: Any, change: Callable[[Any], Any]) -> Any:
+    return change(leaf) if _is_real(leaf) else leaf
+
+
+def _numbered(leaf: Any, number: int) -> Any:
+    return number if type(leaf) is int else leaf
+
+
+def _with(call: Call, source: str, change: Callable[[Any], Any]) -> Call:
+    arguments, made = _mapped(copy.deepcopy((call.arguments, call.made)), change)
+    return Call(call.name, arguments, made, source, call.size)
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The same structure with every leaf changed."""
+    if isinstance(value, dict):
+        return {key: _mapped(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_mapped(each, change) for each in value])
+    if hasattr(value, "__dict__") and not _is_array(value) and not callable(value):
+        try:
+            made = copy.copy(value)
+            for name, each in vars(value).items():
+                object.__setattr__(made, name, _mapped(each, change))
+            return made
+        except Exception:
+            return value
+    return change(value)
+
+
+def _is_array(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return isinstance(value, np.ndarray) or (torch is not None and isinstance(value, torch.Tensor))
+
+
+def _is_real(value: Any) -> bool:
+    """A float array that is no mask of zeros and ones."""
+    if not _is_array(value) or "float" not in str(value.dtype):
+        return False
+    numbers = np.asarray(value.detach() if hasattr(value, "detach") else value)
+    return not bool(np.isin(numbers, (0.0, 1.0)).all())
+
+
+def _double(value: Any) -> Any:
+    return value.double() if hasattr(value, "double") else value.astype(np.float64)
+
+
+def _single(value: Any) -> Any:
+    return value.float() if hasattr(value, "float") else value.astype(np.float32)
+
+
+_VALUES: dict[str, Callable[[Any], Any]] = {
+    "100 times larger": lambda value: value * 100,
+    "10,000 times larger": lambda value: value * 1e4,
+    "100 times smaller": lambda value: value / 100,
+    "negative": lambda value: -value,
+    "backwards": lambda value: value.flip(-1) if hasattr(value, "flip") else value[..., ::-1].copy(),
+    "one batch entry twice": lambda value: value * 0 + value[:1],
+    "double precision": _double,
+    "single precision": _single,
+}
+
+
+def _lengths(call: Call) -> set[int]:
+    found: set[int] = set()
+
+    def note(leaf: Any) -> Any:
+        if _is_array(leaf):
+            found.update(int(length) for length in leaf.shape)
+        return leaf
+
+    _mapped((call.arguments, call.made), note)
+    return {length for length in found if 1 < length <= 64}
+
+
+def _resized(leaf: Any, length: int, other: int) -> Any:
+    """Every axis of this length with the other one: cut, or repeated; and every whole number of that value changed."""
+    if type(leaf) is int:
+        return other if leaf == length else leaf
+    if not _is_array(leaf):
+        return leaf
+    for axis, size in enumerate(leaf.shape):
+        if size == length:
+            places = np.arange(other) % length
+            leaf = (
+                leaf.index_select(axis, _index(leaf, places))
+                if hasattr(leaf, "index_select")
+                else leaf.take(places, axis)
+            )
+    return leaf
+
+
+def _index(leaf: Any, places: np.ndarray) -> Any:
+    return sys.modules["torch"].as_tensor(places, device=leaf.device)
+
+
+def described(call: Call) -> str:
+    """The call in one line: names, shapes, and values where they are few."""
+    made = f"{call.name.partition('.')[0]}({_words(call.made)})." if call.made is not None else ""
+    name = call.name.rpartition(".")[2]
+    inner = f"{made}{name}({_words(call.arguments)})" if name != "__init__" else made.rstrip(".")
+    return inner + ("" if call.source == "as called" else f" [{call.source}]")
+
+
+def shapes(call: Call) -> str:
+    """The function, the shapes of all arrays that it is given, and the other values."""
+
+    def short(leaf: Any) -> Any:
+        return f"{tuple(leaf.shape)} {leaf.dtype}" if _is_array(leaf) else leaf
+
+    return f"{call.name} {_mapped((call.arguments, call.made), short)}"
+
+
+def _words(given: dict[str, Any] | None) -> str:
+    return ", ".join(f"{name}={_word(value)}" for name, value in (given or {}).items())
+
+
+def _word(value: Any) -> str:
+    if _is_array(value):
+        numbers = np.asarray(value.detach() if hasattr(value, "detach") else value)
+        if numbers.size <= 6:
+            return str(np.round(numbers, 3).tolist())
+        return f"{'×'.join(map(str, numbers.shape))} {numbers.dtype}"
+    if isinstance(value, SimpleNamespace) or hasattr(value, "__dataclass_fields__"):
+        return f"{type(value).__name__}(…)"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -5,8 +5,6 @@ functions are recorded. Each version then runs in a forked child: the same cells
 recorded calls and variations of them, side by side with the solution's. For an author's own code alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io
@@ -23,10 +21,8 @@ from typing import Any
 
 from autograder.files.temporary import TemporaryFolder
 from autograder.model.limits import Limits
-from autograder.mutants.compared import Expected, Namespace, compare, expected
-from autograder.mutants.recorded import Call, Recorder
-from autograder.mutants.same import difference, is_picture, pixels
-from autograder.mutants.variations import described, shapes, variations
+from autograder.mutants.compared import Expected, Namespace, compare, difference, expected, is_picture, pixels
+from autograder.mutants.recorded import Call, Recorder, described, shapes, variations
 
 #: Processor seconds for one version.
 MAX_SECONDS = 90

@@ -1,7 +1,5 @@
 """What nbgrader's commands read and write, by our stages: submissions, the pages of feedback, ``grades.csv``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from datetime import UTC
@@ -20,7 +18,7 @@ from nbgrader.plugins import CsvExportPlugin
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import exchange_files, read_submission
-from autograder.classroom.stale_grades import stale_grade_warnings
+from autograder.classroom.status import stale_grade_warnings
 from autograder.errors import GradingError, UnreadableSubmission
 from autograder.exports.formats import remarks
 from autograder.exports.sheet import Cell, to_csv

@@ -1,7 +1,5 @@
 """nbgrader's preprocessors around our stages, each a few lines; ``nbgrader_config.py`` puts them in its lists."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 from collections.abc import Iterable
@@ -17,9 +15,9 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions, NbGraderPreprocessor, SaveAutoGrades
 
-from autograder.assignment.assignment import Assignment, read_files, trusted
-from autograder.assignment.deliverables import write_stubs
+from autograder.assignment.assignment import Assignment, read_files, trusted, write_stubs
 from autograder.assignment.submission import Submission, read_submission
+from autograder.errors import InfrastructureError
 from autograder.gradebook.gather import gather_from
 from autograder.gradebook.graded_answers import read_record, settle, settling, write_record
 from autograder.gradebook.groups import with_mates
@@ -29,17 +27,16 @@ from autograder.model import verdict
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.free import widened
-from autograder.model.graded import Graded
 from autograder.model.plain_text import one_form
-from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
-from autograder.pipeline.cell_times import limits_of
-from autograder.pipeline.execute import InfrastructureError, Kernels
+from autograder.model.verdict import Graded, NotebookVerdict, SubmissionVerdict
+from autograder.pipeline.execute import Kernels
 from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.mark_scheme import with_marking_guides
-from autograder.pipeline.prepare import Prepared, prepare
+from autograder.pipeline.outcomes import limits_of
+from autograder.pipeline.rebuild import Prepared, prepare
+from autograder.release.agreement import cleared
 from autograder.release.calibrate import calibrated, needs_calibration, warn_of_problems
-from autograder.release.clear import cleared
 from autograder.release.judgeable import require_judgeable
 
 Processed = tuple[NotebookNode, ResourcesDict]

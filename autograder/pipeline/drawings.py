@@ -1,7 +1,5 @@
 """The course's own drawings. No student's work is in them, so they are drawn once per worker and not for everybody."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import threading

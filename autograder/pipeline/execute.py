@@ -2,10 +2,14 @@
 
 Nothing that comes out is a verdict. What a submission does to itself (errors, crashes, time-outs, floods) is told in
 :class:`CellOutcome`; what goes wrong on the grader's side is :class:`InfrastructureError`.
+
+Plain tests that only a kernel of the student's can judge are run in one that nobody else hears of: the notebook is
+executed once more in a kernel and a folder of its own, those tests whole, of all others what students see. Nothing
+that it shows, writes or binds gets anywhere: how each test ended is all that is taken from it. In a class these kernels
+come after all others, so that what one of them tells is too late for tests that are judged elsewhere.
 """
 
-from __future__ import annotations
-
+import contextlib
 import copy
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,30 +20,62 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.kernel import InfrastructureError
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Allowance, Outputs, written_bytes
 from autograder.kernel.scratch import Inputs
 from autograder.model import cells
 from autograder.model.limits import CellLimits, Clock, Limits
 from autograder.pipeline.drawings import Drawing
-from autograder.pipeline.inside import KERNEL, Inside
-from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, answers_folder
+from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome
 from autograder.pipeline.own_code import find_out
-from autograder.pipeline.steps import Step
+from autograder.pipeline.steps import Role, Step
 from autograder.pipeline.student_kernel import HIDDEN_OUTPUT_BYTES, StudentKernel
 from autograder.pipeline.tester_kernel import TesterKernel
 
-__all__ = [
-    "CellOutcome",
-    "InfrastructureError",
-    "Kernels",
-    "Limits",
-    "PartOutcome",
-    "ExecutedNotebook",
-    "answers_folder",
-    "run",
-]
+KERNEL: Role = "kernel"
+
+
+def judged_inside(
+    ran: ExecutedNotebook, notebook: NotebookNode, steps: Sequence[Step], whole: Collection[str], student: StudentKernel
+) -> ExecutedNotebook:
+    """The run, with how its plain tests of some roles ended in a second kernel of the student's.
+
+    notebook: as it was before the run. whole: of which roles the hidden text is executed, too. Cells that ended the
+    first kernel, or took too long, are left out. Raises InfrastructureError.
+    """
+    start = time.monotonic()
+    last = max(index for index, step in enumerate(steps) if step.role in whole)
+    gone = {one.index for one in ran.outcomes if one.visible.status in ("crashed", "timeout", "skipped")}
+    found: dict[int, TestOutcome] = {}
+    try:
+        for index, cell in enumerate(notebook.cells[: last + 1]):
+            if cell.cell_type != "code" or index in gone:
+                continue
+            judged = steps[index].role in whole
+            source = cell.source if judged else cells.split_hidden(cell.source).visible
+            outputs = Outputs(HIDDEN_OUTPUT_BYTES)
+            ended = student.part(index, str(cell.get("id", "")), source, outputs, remembered=True)
+            if judged:
+                found[index] = TestOutcome("kernel", ended, number_shown(outputs.finish()))
+    finally:
+        student.close()
+    tests = {one.index: one.test and replace(one.test, inside=found.get(one.index)) for one in ran.outcomes}
+    return replace(
+        ran,
+        outcomes=[replace(one, test=tests[one.index]) for one in ran.outcomes],
+        seconds=ran.seconds + time.monotonic() - start,
+        log=[*ran.log, *(f"in the second kernel: {line}" for line in student.log)],
+        read=ran.read | student.read,
+    )
+
+
+def number_shown(outputs: Sequence[NotebookNode]) -> float | None:
+    """The number that nbgrader would take for points: the cell's result, where its text is one."""
+    for output in outputs:
+        if output.output_type == "execute_result":
+            with contextlib.suppress(KeyError, ValueError):
+                return float(output["data"]["text/plain"])
+    return None
 
 
 def run(
@@ -55,7 +91,6 @@ def run(
     steps: Sequence[Step] = (),
     tester_files: Mapping[str, bytes] = {},
     meanwhile: Callable[[], None] = lambda: None,
-    inside: Collection[str] = (KERNEL,),
 ) -> ExecutedNotebook:
     """Execute a rebuilt notebook (trusted cells and the student's) and harvest the answers of its hidden parts.
 
@@ -67,7 +102,6 @@ def run(
     steps: what is done with each cell; none where all graded cells have references.
     tester_files: like ``files``, for the tester: nothing of the student's is among them.
     meanwhile: called once when the kernel is up.
-    inside: roles of the plain tests that are judged in a second run of the notebook.
     Returns a copy of the notebook with the visible parts' outputs, and what became of every code cell.
     Raises InfrastructureError where no kernel can be had; nothing on account of what the submission does.
     """
@@ -90,21 +124,8 @@ def run(
     finally:
         student.close()
         tester.close()
-    log, read = [*student.log, *tester.log], student.read
-    if any(step.role in inside for step in steps):
-        second = Inside(kernels, limits, cell_limits or {}, files, inputs, answers)  # only now: its time begins here
-        again = second.judge(notebook, steps, _gone(outcomes), inside)
-        tests = {one.index: one.test and replace(one.test, inside=again.get(one.index)) for one in outcomes}
-        outcomes = [replace(one, test=tests[one.index]) for one in outcomes]
-        log += second.log
-        read |= second.read
-    log += find_out(notebook, steps, kernels, limits, files, inputs, answers)
-    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(read))
-
-
-def _gone(outcomes: Sequence[CellOutcome]) -> set[int]:
-    """The cells that need not be tried again."""
-    return {one.index for one in outcomes if one.visible.status in ("crashed", "timeout", "skipped")}
+    log = [*student.log, *tester.log, *find_out(notebook, steps, kernels, limits, files, inputs, answers)]
+    return ExecutedNotebook(executed, outcomes, answers, time.monotonic() - start, log, frozenset(student.read))
 
 
 class _Session:

@@ -3,8 +3,6 @@
 What is made here quotes expected answers: it is for the instructor's screen, and never part of a verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,15 +15,14 @@ from autograder.assignment.submission import Submission
 from autograder.errors import GradingError
 from autograder.exercise.compare import compare_case
 from autograder.exercise.model import Answers, Case
-from autograder.exercise.text import TEXT, read_text
+from autograder.exercise.values import TEXT, read_text
 from autograder.model import cells
 from autograder.model.plain_text import paragraph
 from autograder.model.verdict import CellVerdict, Check
-from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.drawings import blank
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission, verdict_again
-from autograder.pipeline.outcomes import answer_name
+from autograder.pipeline.outcomes import UnreadableAnswers, answer_name, read_answers
 from autograder.pipeline.stored_runs import StoredRuns
 
 MAX_CHARACTERS = 800  # of one array or text

@@ -4,20 +4,180 @@ A mark (nbgrader's grade id) can be lost, copied with its cell, or deleted. What
 the student's own, or both; it is never thrown away.
 """
 
-from __future__ import annotations
-
+import ast
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from nbformat import NotebookNode
 
 from autograder.model import cells
 from autograder.model.submitted_cells import MAX_CELL_CHARACTERS, SubmittedCell
-from autograder.pipeline.gaps import Gap, added_definitions
-from autograder.pipeline.prose import is_prose
-from autograder.plain.names import is_python, names_of
+from autograder.plain.names import is_python, names_of, parse, statements_of
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One solution cell of code.
+
+    asked: the names that an answer must bind; empty where it binds none. own: all names that the cell may bind without
+    standing in for another cell. given: the statements that stub and solution have in common.
+    """
+
+    stub: str
+    asked: frozenset[str]
+    own: frozenset[str]
+    given: frozenset[str]
+
+    def stub_without(self, names: Iterable[str]) -> str:
+        """The stub without the placeholders of these names: the student has bound them elsewhere.
+
+        Given statements stay, so that what the stub hands out is not lost.
+        """
+        taken, body = set(names), statements_of(self.stub)
+        dropped = [node for node in body if _text(node) not in self.given and names_of(_text(node)).bound & taken]
+        if not dropped:
+            return self.stub
+        lines: dict[int, bool] = {}  # number -> whether it is kept
+        for node in body:
+            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            for number in range(first, (node.end_lineno or first) + 1):
+                if lines.setdefault(number, node not in dropped) != (node not in dropped):
+                    return "\n".join(_text(one) for one in body if one not in dropped)  # two statements on one line
+        numbered = enumerate(self.stub.split("\n"), 1)
+        return "\n".join(line for number, line in numbered if lines.get(number, True)).strip("\n")
+
+
+def gaps_of(source: NotebookNode, stubs: Mapping[str | None, str]) -> dict[str, Gap]:
+    """Grade id -> gap, for the solution cells of code. stubs: grade id -> released text."""
+    used = frozenset().union(
+        *(names_of(cell.source).loaded for cell in source.cells if cell.cell_type == "code" and cells.is_locked(cell))
+    )
+    return {
+        grade_id: _gap(cell.source, stubs.get(grade_id, ""), used)
+        for cell in source.cells
+        if cell.cell_type == "code" and cells.is_solution(cell) and (grade_id := cells.grade_id(cell))
+    }
+
+
+@lru_cache(maxsize=512)
+def _gap(solution: str, stub: str, used: frozenset[str]) -> Gap:
+    released, solved = names_of(stub).bound, names_of(solution).bound
+    answers = {_text(node) for node in statements_of(solution)}
+    given = frozenset(text for node in statements_of(stub) if (text := _text(node)) in answers)
+    handed_out = frozenset().union(*(names_of(text).bound for text in given))
+    asked = (released - handed_out) | ((solved - released) & used)
+    if answers <= given:  # a cell without a solution: all of it is to be changed
+        asked = released
+    return Gap(stub, asked, released | solved, given)
+
+
+def _text(node: ast.stmt) -> str:
+    return ast.unparse(node)
+
+
+def added_definitions(text: str, released: str) -> str:
+    """What a student wrote into a locked cell of code: the statements that bind names which the cell does not bind."""
+    bound = names_of(released).bound
+    known = {_text(node) for node in statements_of(released)}
+    added = (_text(node) for node in statements_of(text) if not isinstance(node, ast.Assert))
+    return "\n".join(one for one in added if one not in known and names_of(one).bound - bound)
+
+
+#: A text has at least so many words; a comment that stands directly above code explains it, unless it is longer.
+_MIN_WORDS, _MIN_WORDS_ABOVE_CODE = 5, 15
+_WORD = re.compile(r"[^\W\d_]{2,}")
+#: Languages without blanks between words; three signs count as one word.
+_SIGN = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SENTENCE = re.compile(r"(?:[^\W\d_]+['’]?[,;:.]?[ \t]+){4,}[^\W\d_]+")
+#: Cell magics whose text the notebook's own Python executes; with all others nothing of a cell is.
+_EXECUTED = frozenset({"time", "timeit", "capture", "prun", "pypy", "debug"})
+_CELL_MAGIC = re.compile(r"\s*%%(\w+)")
+
+
+def is_prose(source: str) -> bool:
+    """Whether a code cell does nothing: comments, texts, or no Python at all. A written answer may stand in it."""
+    try:
+        body = parse(source).body
+    except SyntaxError:
+        return True
+    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in body)
+
+
+def texts_in(source: str, released: str = "") -> list[str]:
+    """The sentences in a code cell that stand for themselves: they may be a written answer.
+
+    A comment directly above code explains that code and does not count, nor does what the released cell says already.
+    """
+    try:
+        body = parse(source).body
+    except SyntaxError:
+        lines = [line for line in source.split("\n") if _SENTENCE.search(line) and not _is_python(line)]
+        found = ["\n".join(line for line in lines if not line.lstrip().startswith("#"))]
+    else:
+        found = [text for node in body for text in _strings(node)]
+    known = {line.strip() for line in released.split("\n")}
+    texts = ["\n".join(line for line in text.split("\n") if line.strip() not in known) for text in found]
+    texts = [text for text in texts if _words(text) >= _MIN_WORDS and text.strip() not in released]
+    return texts + list(_comments(source.split("\n"), known))
+
+
+def switched_off(source: str) -> str:
+    """Everything in a code cell that is not executed: comments, texts, and what stands below a magic such as %%html."""
+    magic = _CELL_MAGIC.match(source)
+    if magic and magic[1] not in _EXECUTED:
+        return source
+    comments = [line.lstrip()[1:] for line in source.split("\n") if line.lstrip().startswith("#")]
+    try:
+        nodes = list(ast.walk(parse(source)))
+    except SyntaxError:
+        nodes = []
+    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return "\n".join([*comments, *strings])
+
+
+def _strings(node: ast.stmt) -> Iterator[str]:
+    """A text that is a statement, gets a name, or is printed."""
+    value = node.value if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign) else None
+    is_print = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
+    for part in value.args if is_print and isinstance(value, ast.Call) else [value]:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+        elif isinstance(part, ast.JoinedStr):
+            constants = (one.value for one in part.values if isinstance(one, ast.Constant))
+            yield " ".join(text for text in constants if isinstance(text, str))
+
+
+def _comments(lines: list[str], known: set[str]) -> Iterator[str]:
+    block: list[str] = []
+    for line in [*lines, ""]:
+        text = line.strip()
+        if text.startswith("#"):
+            comment = text.lstrip("# ")
+            if text not in known and not _is_python(comment):
+                block.append(comment)
+            continue
+        if _words("\n".join(block)) >= (_MIN_WORDS_ABOVE_CODE if text else _MIN_WORDS):
+            yield "\n".join(block)
+        block = []
+
+
+def _is_python(line: str) -> bool:
+    """Whether a line is code, such as one that was switched off; the head of a loop or a function is, too."""
+    for text in (line, f"{line} pass"):
+        with suppress(SyntaxError):
+            parse(text.strip())
+            return True
+    return False
+
+
+def _words(text: str) -> int:
+    return len(_WORD.findall(_SIGN.sub(" ", text))) + len(_SIGN.findall(text)) // 3
+
 
 #: So many of the student's own cells are searched for lost answers.
 _MAX_SEARCHED = 500

@@ -1,7 +1,5 @@
 """HTML and links that neither run, load nor restyle anything, judged by allow-lists."""
 
-from __future__ import annotations
-
 import html
 import re
 

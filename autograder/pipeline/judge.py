@@ -4,8 +4,6 @@ Nothing that the kernel said about itself earns a point here: only the numbers t
 stopped with an error can only cost points: answers count where their cell's hidden part ran to its end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +23,6 @@ from autograder.model.cells import checksum_of
 from autograder.model.plain_text import COLOUR
 from autograder.model.questions import asking
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, Status, total
-from autograder.pipeline.answers import UnreadableAnswers, read_answers, ready_made_in
 from autograder.pipeline.judge_questions import judge_questions
 from autograder.pipeline.judge_tests import (
     DIED,
@@ -37,7 +34,16 @@ from autograder.pipeline.judge_tests import (
     is_stub,
     judge_test,
 )
-from autograder.pipeline.outcomes import AnswerFiles, CellOutcome, ExecutedNotebook, PartOutcome, answer_name
+from autograder.pipeline.outcomes import (
+    AnswerFiles,
+    CellOutcome,
+    ExecutedNotebook,
+    PartOutcome,
+    UnreadableAnswers,
+    answer_name,
+    read_answers,
+    ready_made_in,
+)
 from autograder.pipeline.sanitize import harmless
 from autograder.plain.names import names_of
 from autograder.references.store import References

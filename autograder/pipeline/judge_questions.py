@@ -4,8 +4,6 @@ Code and answers are read by their syntax tree. The questions are made again of 
 name, which has to be one of those who handed them in; of the process that ran the code come facts only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -25,9 +23,8 @@ from autograder.exercise.questions import (
 from autograder.model import cells
 from autograder.model.questions import AskedQuestions
 from autograder.model.verdict import CellVerdict, Status, total
-from autograder.pipeline.answers import UnreadableAnswers, read_answers
 from autograder.pipeline.execute import ExecutedNotebook
-from autograder.pipeline.outcomes import answer_name
+from autograder.pipeline.outcomes import UnreadableAnswers, answer_name, read_answers
 from autograder.pipeline.own_code import answers_to, needs_facts, sources_before, student_in
 
 _MAX_ANSWER = 60  # characters of an answer that a message quotes

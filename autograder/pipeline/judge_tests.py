@@ -3,8 +3,6 @@
 Of a hidden test a student reads only what its author says in it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a grader reads below a written answer in the formgrader: its model answer and mark scheme."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat

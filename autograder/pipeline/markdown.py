@@ -1,7 +1,5 @@
 """Markdown that a submission holds, made fit for any page: shown as it is where it is inert and quick, else as text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

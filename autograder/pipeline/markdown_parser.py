@@ -1,7 +1,5 @@
 """What nbconvert's own Markdown parser makes of a text: whether all of it is inert."""
 
-from __future__ import annotations
-
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 from autograder.pipeline.inert import is_inert, is_safe_url

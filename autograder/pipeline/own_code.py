@@ -5,8 +5,6 @@ the cell with the answers, then this code and variants of it. What came of that 
 is right, the judge says.
 """
 
-from __future__ import annotations
-
 import ast
 import shutil
 from collections.abc import Collection, Mapping, Sequence

@@ -4,8 +4,6 @@ Applied to what is saved under ``autograded/`` (the formgrader renders it in the
 once more by the feedback page. Allow-lists throughout: what is not known to be inert is not kept.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re
@@ -99,7 +97,7 @@ def with_harmless_outputs(notebook: NotebookNode) -> NotebookNode:
     return NotebookNode({**notebook, "cells": copies})
 
 
-def _outputs(cell: NotebookNode, markdown: _Markdown) -> list[NotebookNode]:
+def _outputs(cell: NotebookNode, markdown: "_Markdown") -> list[NotebookNode]:
     return [clean for output in cell.outputs if (clean := _output(output, markdown)) is not None]
 
 

@@ -5,8 +5,6 @@ instructor's solution cells bind it, by an import too; what a submission binds b
 trusted name there.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections import deque

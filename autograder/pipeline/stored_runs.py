@@ -4,8 +4,6 @@ The trusted side alone writes and reads it; no kernel may. A run is told by the 
 what is kept here can be missing, old or damaged: then the notebook is run again.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -30,8 +28,7 @@ from autograder.model.verdict import NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.drawings import Drawing
 from autograder.pipeline.fingerprint import basis_of_runs, content_parts, digest, machine_of_runs, submission_parts
 from autograder.pipeline.outcomes import CellOutcome, ExecutedNotebook, PartOutcome, TestOutcome, slowest_of, was_cut
-from autograder.pipeline.prepare import Prepared
-from autograder.pipeline.rebuild import RebuiltNotebook
+from autograder.pipeline.rebuild import Prepared, RebuiltNotebook
 from autograder.pipeline.sanitize import with_harmless_outputs
 
 _FORMAT = 1
@@ -68,7 +65,7 @@ class StoredRun:
     @classmethod
     def of(
         cls, key: str, made: RebuiltNotebook, ran: ExecutedNotebook, beside: Mapping[str, bytes], times: str, draw: Draw
-    ) -> StoredRun | None:
+    ) -> "StoredRun | None":
         """None where the answers are too many to be kept. beside: the submission's other notebooks."""
         answers = ran.answers
         if isinstance(answers, Path):
@@ -135,14 +132,13 @@ class StoredRuns:
     absent: frozenset[str] = frozenset()
 
     def prepared(self) -> Prepared:
-        """As :func:`~autograder.pipeline.prepare.prepare` gave it, without the files, which only a run needs."""
+        """As :func:`~autograder.pipeline.rebuild.prepare` gave it, without the files, which only a run needs."""
         return Prepared(
             {name: run.made for name, run in self.runs.items()}, self.unreadable, {}, self.answers, self.absent
         )
 
 
 def path_of(root: Path, assignment: str, student: str) -> Path:
-    """Where the last run of a submission is kept."""
     return root / FOLDER / assignment / f"{student}.zip"
 
 
@@ -187,7 +183,6 @@ def current(course: Course, assignment: Assignment, submission: Submission, isol
 
 
 def kept_bytes(root: Path, assignment: str) -> int:
-    """What the runs of an assignment's submissions take on disk."""
     return sum(path.stat().st_size for path in (root / FOLDER / assignment).glob("*.zip"))
 
 

@@ -1,21 +1,17 @@
 """One submission's kernels, one after the other, and what has to be done again in the next."""
 
-from __future__ import annotations
-
 import ast
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.kernel import InfrastructureError
-from autograder.kernel.collect_answers import MAX_BYTES, MAX_OF_SUBMISSION, collect_answers
+from autograder.errors import InfrastructureError
+from autograder.kernel.channels import TesterQuestion
 from autograder.kernel.execution import Execution, Finished, too_long
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
-from autograder.kernel.line import TesterQuestion
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.running_kernel import Kernel
-from autograder.kernel.scratch import Inputs, Scratch
+from autograder.kernel.running_kernel import ForkedShell, Kernel
+from autograder.kernel.scratch import MAX_BYTES, MAX_OF_SUBMISSION, Inputs, Scratch, collect_answers
 from autograder.model.limits import Clock, Limits
 from autograder.pipeline.outcomes import PartOutcome, answers_folder
 from autograder.plain.names import parse

@@ -3,19 +3,16 @@
 What it asks of the student's kernel goes through the grader, as text that nobody here reads.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.kernel import InfrastructureError
+from autograder.errors import InfrastructureError
 from autograder.kernel.execution import ENDED, Finished
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.running_kernel import Kernel
+from autograder.kernel.running_kernel import ForkedShell, Kernel
 from autograder.kernel.scratch import Scratch
 from autograder.model import cells
 from autograder.model.limits import Clock, Limits
@@ -132,7 +129,6 @@ class TesterKernel:
             self._kernel = None
 
     def close(self) -> None:
-        """Let go of the kernel and its folder, which are gone soon."""
         self._kernels.retire(self._kernel, self._scratch)
         self._kernel, self._scratch = None, None
 
@@ -179,7 +175,8 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
     places = said.get("places", {})
     if said["status"] == "ok":
         part = PartOutcome("ok", seconds=finished.seconds)
-        return TestOutcome("outside", part, said["result"], places=places, visits=said["visits"], marks=said["marks"])
+        came = {name: said[name] for name in ("visits", "marks", "takes_others") if name in said}
+        return TestOutcome("outside", part, said["result"], places=places, **came)
     hidden = said["hidden"] and not _is_visible(step, said)
     return TestOutcome(
         "outside",

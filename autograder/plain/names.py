@@ -1,7 +1,5 @@
 """A cell's text as Python, and the names that it binds and loads, read from the syntax tree. No cell is run."""
 
-from __future__ import annotations
-
 import ast
 import re
 import symtable

@@ -1,7 +1,5 @@
 """Where a plain test cell is judged: as the calibration found out, unless its own text decides it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ First it is found out what there is, then it is said, and only then removed. Wha
 (a colleague's Word file, somebody else's notebook) is never deleted, but listed. Git's history stays as it is.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import re
@@ -16,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.assignment import exchange
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.errors import GradingError
 from autograder.files.atomic import write_file, writing
 from autograder.gradebook.read import Student, open_book, read_students
@@ -24,8 +22,7 @@ from autograder.gradebook.roster import lasting_ids, pseudonym, remove_students,
 from autograder.model.course import Course
 from autograder.model.nbgrader import feedback_page
 from autograder.model.plain_text import forms, one_form
-from autograder.privacy.clean import TooLarge, clean, names_person
-from autograder.privacy.person import ErasedPerson, person
+from autograder.privacy.clean import ErasedPerson, TooLarge, clean, names_person, person
 
 #: Nothing in these is about students; ``.git`` is, and cannot be changed file by file.
 _SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})

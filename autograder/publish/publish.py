@@ -6,8 +6,7 @@ published before is brought up to date: files that are not ours (``.git``, say),
 README.md, and assignments that were published earlier and are not chosen this time stay.
 """
 
-from __future__ import annotations
-
+import ast
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -25,20 +25,27 @@ import nbformat
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.packs import copy_rules
 from autograder.errors import GradingError, NothingToGrade
+from autograder.exercise.pack import pack_names
 from autograder.files.atomic import undisturbed
 from autograder.model import cells
 from autograder.model.course import Course, assignments_named, unknown_assignment
 from autograder.model.course_file import NAME
-from autograder.publish.corrections import Correction, note_corrections
-from autograder.publish.texts import lessons_of, students_readme, with_own_words, write_rules
+from autograder.plain.names import names_of
+from autograder.publish.texts import (
+    Correction,
+    lessons_of,
+    note_corrections,
+    students_readme,
+    with_own_words,
+    write_rules,
+)
+from autograder.references.store import PACKS
 from autograder.release.agreement import differences
 from autograder.release.findings import Accepted, Finding, accept, entry, pinned
-from autograder.release.judgeable import require_judgeable
+from autograder.release.judgeable import require_judgeable, wrong_points
 from autograder.release.leaks.embedded import embedded
 from autograder.release.leaks.search import Hidden, found_in, hidden_of, release_leaks
 from autograder.release.main_line import Lesson, main_line
-from autograder.release.points_in_text import wrong_points
-from autograder.release.visible_checks import missing_checks
 
 TEMPLATES = Path(__file__).resolve().parent / "publish_files"
 #: In a published folder: the files that were written there, and the first page of its site.
@@ -62,7 +69,7 @@ class Published:
     pictures: tuple[Finding, ...] = ()
     kept: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    due: Due | None = None
+    due: "Due | None" = None
     site_bytes: int = 0
 
 
@@ -113,7 +120,7 @@ def publish(
         _require_none("because of", accepted.left(dead_links(fresh, repository, known, later)))
         seen = _looked_at(course, fresh, approve_pictures)
         if site or SITE_FRONT in before:
-            from autograder.site.students import add_site
+            from autograder.site.shown import add_site
 
             earlier = [folder / "release" / name for name in kept]
             found = add_site(course, fresh, sheets, earlier, repository, hidden)
@@ -444,3 +451,49 @@ def _target(link: str, file: str, repository: str) -> str | None:
     if not path:
         return file
     return os.path.normpath(PurePosixPath(file).parent / path)
+
+
+def missing_checks(assignment: Assignment, package: str, folder: Path) -> Iterator[str]:
+    """Every ``check.something`` in a released notebook that the library does not have. Nothing is imported.
+
+    package: the one of the visible checks, ``course.check``; empty where there is none. folder: where it begins.
+    """
+    if not package:
+        return
+    known = cache(lambda module: _names(folder, package, module))
+    for name, notebook in assignment.release.items():
+        modules: dict[str, str] = {}  # how a notebook calls a module of checks -> the module
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+            try:
+                tree = cells.parse(cell.source)
+            except SyntaxError:  # a cell that shows a mistake on purpose, or is no Python
+                continue
+            modules |= dict(_imported(tree, package))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+                    module = modules[node.value.id]
+                    if node.attr not in known(module):
+                        yield f"{name}.ipynb, cell '{cells.grade_id(cell)}': {package}.{module} has no {node.attr}"
+
+
+def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found = ((alias.asname, alias.name) for alias in node.names if alias.name.startswith(f"{package}."))
+            yield from ((called, module.removeprefix(f"{package}.")) for called, module in found if called)
+
+
+def _names(folder: Path, package: str, module: str) -> set[str]:
+    """What a module binds at its top level; of a package, too, its modules that hold a function of their own name, and
+    the checks that are made of packs.
+    """
+    top = folder.joinpath(*package.split("."))
+    stem = top.joinpath(*module.split("."))
+    found = set(pack_names(top / PACKS / f"{module}.zip"))
+    for path in (stem.with_suffix(".py"), *stem.glob("*.py")):
+        if path.is_file():
+            bound = names_of(path.read_text(encoding="utf-8")).bound
+            found |= bound if path in (stem.with_suffix(".py"), stem / "__init__.py") else bound & {path.stem}
+    return found

@@ -4,8 +4,6 @@ Nothing is registered by hand. The modules below ``exercises/`` are imported as 
 that two courses do not meet in one process; they import their neighbours relatively (``from .._attention import ...``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import sysconfig
@@ -21,8 +19,7 @@ from pathlib import Path
 
 from autograder import exercise as interface
 from autograder.errors import GradingError
-from autograder.exercise.model import Exercise, Patch, Rule
-from autograder.exercise.sample_answer import SampleAnswer
+from autograder.exercise.model import Exercise, Patch, Rule, SampleAnswer
 from autograder.model.course_file import read_course_file
 
 #: Begins the name of the package that holds a course's exercises.

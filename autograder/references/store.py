@@ -1,10 +1,8 @@
 """The stored references of a course: written by ``autograder references``, read by the judge.
 
 ``<course>/exercises/<assignment>/inputs.zip`` is what kernels get parts of, ``expected.zip`` beside it what they never
-get (:mod:`autograder.references.stored_files`). ``manifest.json`` says how all of it was made, with checksums.
+get (:mod:`autograder.references.write`). ``manifest.json`` says how all of it was made, with checksums.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
@@ -22,20 +20,21 @@ from autograder.exercise.model import Case, Exercise
 from autograder.exercise.pack import pack_names, read_pack, unpack
 from autograder.model.course_file import read_course_file
 from autograder.references import loader
-from autograder.references.draw import PUBLIC_SEED
+from autograder.references.draw import PUBLIC_SEED, RunPatched
 from autograder.references.loader import FOLDER
-from autograder.references.patched import RunPatched
-from autograder.references.stored_files import (
+from autograder.references.write import (
     ABOUT,
     ARRAYS,
     EXPECTED,
     INPUTS,
     MISTAKES,
+    CaseDraw,
     Files,
+    checksums,
     inputs_among,
     read_files,
+    write_references,
 )
-from autograder.references.write import CaseDraw, checksums, write_references
 
 #: Checksums of all expected answers that have ever shipped with the kit, made by ``tools/list_public_references.py``.
 PUBLIC_LIST = Path(__file__).with_name("public.txt")
@@ -50,7 +49,7 @@ class References:
     folder: Path
 
     @classmethod
-    def of_course(cls, root: Path) -> References:
+    def of_course(cls, root: Path) -> "References":
         return cls(root / FOLDER)
 
     def inputs(self, slug: str) -> Files:

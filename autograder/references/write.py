@@ -1,34 +1,125 @@
-"""Writing the stored references of an assignment: inputs, expected answers, and a manifest with checksums."""
+"""Writing the stored references of an assignment: inputs, expected answers, and a manifest with checksums.
 
-from __future__ import annotations
+Of each exercise ``inputs.zip``, which kernels get, has ``<exercise>/inputs/inputs.json`` and ``inputs.safetensors``
+beside it; ``expected.zip``, which they never get, has ``<exercise>/expected.safetensors`` and, where its mistakes are
+known by their numbers, ``<exercise>/mistakes.safetensors``.
+"""
 
 import hashlib
+import io
 import json
 import platform
 import shutil
+import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors.numpy import load, save
 
+from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise
 from autograder.files.atomic import replacing
-from autograder.references.draw import draw
-from autograder.references.patched import RunPatched, require_runner
-from autograder.references.stored_files import (
-    ABOUT,
-    ARCHIVES,
-    ARRAYS,
-    EXPECTED,
-    MISTAKES,
-    Files,
-    read_files,
-    write_archives,
-)
-from autograder.references.versions import installed_version
+from autograder.references.draw import RunPatched, draw, require_runner
+
+INPUTS_ARCHIVE, EXPECTED_ARCHIVE = ARCHIVES = "inputs.zip", "expected.zip"
+#: Begins the names of what kernels get.
+INPUTS = "inputs/"
+ABOUT, ARRAYS = f"{INPUTS}inputs.json", f"{INPUTS}inputs.safetensors"
+#: The right answers, and what the solution hands over with each mistake patched into it.
+EXPECTED, MISTAKES = "expected.safetensors", "mistakes.safetensors"
+NAMES = ABOUT, ARRAYS, EXPECTED, MISTAKES
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest moment that an archive can hold
+
+#: Name of a file -> content, of one exercise.
+Files = dict[str, bytes]
+
+
+def read_files(folder: Path, exercise: str, beginning: str = "") -> Files:
+    """The stored files of an exercise whose names begin so; none where nothing is stored.
+
+    folder: ``exercises/<assignment>``. Raises GradingError for an archive that cannot be read.
+    """
+    names = [name for name in NAMES if name.startswith(beginning)]
+    found: Files = {}
+    for path in (folder / INPUTS_ARCHIVE, *(() if beginning == INPUTS else (folder / EXPECTED_ARCHIVE,))):
+        if path.is_file():
+            found |= _read(path, exercise, names)
+    return found
+
+
+def _read(path: Path, exercise: str, names: Sequence[str]) -> Files:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            there = set(archive.namelist())
+            return {name: archive.read(f"{exercise}/{name}") for name in names if f"{exercise}/{name}" in there}
+    except (OSError, zipfile.BadZipFile) as error:
+        raise GradingError(f"{path} cannot be read: {error}; run 'autograder references {path.parent.name}'") from error
+
+
+def stored_exercises(folder: Path) -> list[str]:
+    """The names of the exercises that have expected answers in ``folder``."""
+    path = folder / EXPECTED_ARCHIVE
+    if not path.is_file():
+        return []
+    with zipfile.ZipFile(path) as archive:
+        return sorted({name.partition("/")[0] for name in archive.namelist()})
+
+
+def write_archives(folder: Path, exercises: Mapping[str, Files]) -> None:
+    """Write both archives, byte for byte the same for the same files."""
+    for path, inputs in ((folder / INPUTS_ARCHIVE, True), (folder / EXPECTED_ARCHIVE, False)):
+        members = {
+            f"{exercise}/{name}": data
+            for exercise, files in exercises.items()
+            for name, data in files.items()
+            if name.startswith(INPUTS) is inputs
+        }
+        path.write_bytes(archive_of(members))
+
+
+def inputs_among(files: Files) -> Files:
+    """What kernels get of an exercise's files, by the names that they find there."""
+    return {name.removeprefix(INPUTS): data for name, data in files.items() if name.startswith(INPUTS)}
+
+
+def lay_out(files: Files, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def archive_of(members: Mapping[str, bytes]) -> bytes:
+    """A zip archive, byte for byte the same for the same members. Arrays of random numbers cannot be compressed."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(members):
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), members[name])
+    return data.getvalue()
+
+
+def installed_version(name: str) -> str:
+    """The version of a distribution, or of the one that holds a package of this name; empty where there is none."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ", ".join(version(one) for one in sorted(set(_distributions().get(name, ()))))
+
+
+def distributions(name: str) -> list[str]:
+    """What pip installs a package by, pinned: ``name==version``."""
+    found = sorted(set(_distributions().get(name.partition(".")[0], ())))
+    return [f"{one}=={version(one)}" for one in found]
+
+
+@lru_cache(maxsize=1)
+def _distributions() -> dict[str, list[str]]:
+    return dict(packages_distributions())  # reads a file of every distribution
+
 
 MANIFEST = "manifest.json"
 _GENERATED = shutil.ignore_patterns(MANIFEST, *ARCHIVES, "inputs", EXPECTED, MISTAKES, "__pycache__")
@@ -124,7 +215,6 @@ def _close(one: np.ndarray, other: np.ndarray, tolerance: tuple[float, float] | 
 
 
 def files_of(made: Exercise, drawn: Sequence[Case]) -> Files:
-    """The files that store the cases of one exercise."""
     arrays: dict[str, np.ndarray] = {}
     expected: dict[str, np.ndarray] = {}
     mistakes: dict[str, np.ndarray] = {}

@@ -1,7 +1,5 @@
 """Submissions that nobody handed in: the instructor's solution, and the notebooks as students get them."""
 
-from __future__ import annotations
-
 import nbformat
 
 from autograder.assignment.assignment import Assignment

@@ -9,8 +9,6 @@ It holds hidden tests and references, without which nothing could be graded, but
 in the same container.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shlex
@@ -35,12 +33,11 @@ from autograder.model.course_file import NAME
 from autograder.model.plain_text import read_toml
 from autograder.plain.where import is_plain
 from autograder.references import loader
-from autograder.references.patched import RunPatched
+from autograder.references.draw import RunPatched
 from autograder.references.store import FOLDER, References
-from autograder.references.versions import distributions
-from autograder.release.agreement import check_before_grading
+from autograder.references.write import distributions
+from autograder.release.agreement import check_before_grading, cleared
 from autograder.release.calibrate import calibrated_in
-from autograder.release.clear import cleared
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SCRIPTS = ("setup.sh", "run_autograder")

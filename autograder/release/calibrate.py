@@ -4,8 +4,6 @@ The solution is run again: what differs the second time is chance, and what diff
 test holds all the same. What it does not pass in the tester is judged in the student's kernel.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence

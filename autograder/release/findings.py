@@ -11,8 +11,6 @@
 The digest is of the finding and the cell or file it was made in. When either changes, the table counts no longer.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -62,7 +60,7 @@ class Accepted:
     places: frozenset[tuple[str, str]] = frozenset()
 
     @classmethod
-    def of_course(cls, root: Path) -> Accepted:
+    def of_course(cls, root: Path) -> "Accepted":
         """Raises GradingError for a file that cannot be read, and for a table without a reason."""
         if (root / _EARLIER).is_file():
             raise GradingError(f"{_EARLIER} is no longer read: append its tables to {NAME}, then remove it")

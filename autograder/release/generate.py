@@ -4,8 +4,6 @@ nbgrader deletes the old release before it makes the new one, and writes into th
 made first, beside the release and with a gradebook that is thrown away; the real gradebook hears of it last.
 """
 
-from __future__ import annotations
-
 import contextlib
 import filecmp
 import re
@@ -17,8 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.assignment.assignment import Assignment, Generated, read_files
-from autograder.assignment.deliverables import write_stubs
+from autograder.assignment.assignment import Assignment, Generated, read_files, write_stubs
 from autograder.errors import GradingError
 from autograder.files import atomic
 from autograder.files.temporary import TemporaryFolder
@@ -30,7 +27,7 @@ from autograder.model.free import widened
 from autograder.model.nbgrader import make_temporary_gradebook, run_nbgrader, stored_cells
 from autograder.model.settings import read_config
 from autograder.model.source import MARKERS, OtherLanguage, instructors_notebook, read_notebook
-from autograder.release.clear import cleared
+from autograder.release.agreement import cleared
 
 #: Our own reason, where one of our preprocessors stopped nbgrader.
 _OWN = re.compile(r"autograder\.errors\.\w+: (.*)", re.DOTALL)

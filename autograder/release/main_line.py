@@ -1,7 +1,5 @@
 """Notebooks in the order in which students should take them, as ``[main_line]`` in ``course.toml`` has it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The same notebooks with every seed moved: what a solution gives then as well does not depend on chance."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -4,8 +4,6 @@
 and nothing is run twice. Where nothing is noted for this version, the solution is run once more.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Releasing an assignment through nbgrader, and proving that the release is what it should be."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Iterator
@@ -18,19 +16,24 @@ from autograder.model import cells
 from autograder.model.course import Course
 from autograder.model.plain_text import one_line
 from autograder.model.verdict import CellVerdict, NotebookVerdict
-from autograder.pipeline.cell_times import record_pace, seconds_of
 from autograder.pipeline.execute import ExecutedNotebook, Kernels, Limits
 from autograder.pipeline.grade import grade_submission
+from autograder.pipeline.outcomes import record_pace, seconds_of
 from autograder.plain.where import KernelCell
 from autograder.references.store import FOLDER
 from autograder.release.as_submitted import solved, untouched
 from autograder.release.calibrate import calibrated
 from autograder.release.findings import Accepted, Finding, pinned
 from autograder.release.generate import compare, draft, put_in_place, require_same_cells, workspace
-from autograder.release.judgeable import require_judgeable, untested, untested_cells
+from autograder.release.judgeable import (
+    misspelt,
+    other_markers,
+    require_judgeable,
+    untested,
+    untested_cells,
+    wrong_points,
+)
 from autograder.release.leaks.search import release_leaks
-from autograder.release.markers import misspelt, other_markers
-from autograder.release.points_in_text import wrong_points
 from autograder.release.solved_run import keep
 
 #: What an untouched notebook may say: a stub that is not filled in, a check that says so, a name not made yet.
@@ -60,7 +63,7 @@ class Verification:
     notes: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> Verification:
+    def of(cls, name: str, findings: Iterable[Finding], accepted: Accepted) -> "Verification":
         found = tuple(findings)
         meant = tuple((one, reason) for one in found if (reason := accepted.reason(one)) is not None)
         notes = (one for one in found if not one.blocks and accepted.reason(one) is None)
@@ -68,7 +71,7 @@ class Verification:
 
 
 @contextlib.contextmanager
-def drafted(course: Course, name: str, *, adding: bool = False) -> Iterator[Draft]:
+def drafted(course: Course, name: str, *, adding: bool = False) -> "Iterator[Draft]":
     """A release that is not in its place yet; the one of before stays. adding: new cells may come in after grading.
 
     Raises GradingError with nbgrader's reason, or with ours, where the source cannot be released.
@@ -96,12 +99,11 @@ class Draft:
     step: str
     second: Future[tuple[Path, Generated]]
 
-    def calibrated(self, kernels: Kernels) -> Draft:
+    def calibrated(self, kernels: Kernels) -> "Draft":
         """With the places found out where its plain tests are judged."""
         return replace(self, assignment=calibrated(self.course.root, self.assignment, kernels, self.course.file.limits))
 
     def verify(self, kernels: Kernels) -> Iterator[Verification]:
-        """Every proof, one after the other."""
         made, limits, accepted = self.assignment, self.course.file.limits, Accepted.of_course(self.course.root)
         yield Verification.of("points add up", _points(made), accepted)
         yield Verification.of("graded cells have a test", untested(made), accepted)

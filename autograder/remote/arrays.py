@@ -1,7 +1,5 @@
 """NumPy's arrays, scalars, types and generators, without importing NumPy where nothing else did."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

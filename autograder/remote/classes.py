@@ -1,7 +1,5 @@
 """Classes of the other side: real classes here, so that ``isinstance``, ``type`` and ``except`` work."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from collections import namedtuple
@@ -312,7 +310,7 @@ class RemoteFunction(Handle):
                 raise AttributeError(name)
             found = about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
             if name in ("__signature__", "__doc__"):
-                object.__getattribute__(self, "_remote_link").connection.was_read(name, found)
+                return object.__getattribute__(self, "_remote_link").connection.was_read(name, found)
             return found
         if name in ("__code__", "__globals__", "__closure__", "__builtins__"):
             return object.__getattribute__(self, name)

@@ -1,7 +1,5 @@
 """One side of the conversation: both kernels ask and serve in the same way."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -81,8 +79,9 @@ class Connection:
         """Whether the solution did so at this place."""
         return True
 
-    def was_read(self, name: str, value: Any) -> None:
+    def was_read(self, name: str, value: Any) -> Any:
         """What the other side told of a function is looked at."""
+        return value
 
     # what a message says
 

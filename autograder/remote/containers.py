@@ -1,7 +1,5 @@
 """Lists, dicts, sets and their relatives."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is told about an object that stays where it is, so that a handle can behave like it."""
 
-from __future__ import annotations
-
 import builtins
 import dataclasses
 import functools

@@ -1,7 +1,5 @@
 """Exceptions cross by their type, what they were made of, and their text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from autograder.remote.kinds import CannotCross, InlineKind, register

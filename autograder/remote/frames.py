@@ -1,7 +1,5 @@
 """Frames, series and indexes of pandas, where it is installed."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

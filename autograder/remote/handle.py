@@ -4,8 +4,6 @@ Operations go through, and what they return is data, or a handle again. What a t
 operator: the other side would decide the comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +12,7 @@ from autograder.remote.names import find
 from autograder.remote.operations import ALONE, ARITHMETIC, COMPARISONS, IN_PLACE
 
 
-def link_of(value: Any) -> Link | None:
+def link_of(value: Any) -> "Link | None":
     """Where a handle, an object with content or a class of the other side stands; None for all else."""
     cls = type(value)
     if isinstance_of_meta(cls):
@@ -42,7 +40,7 @@ def short(value: Any) -> str:
         f"an object of the student's class {name}")  # fmt: skip
 
 
-def is_named(link: Link, other: Any) -> bool:
+def is_named(link: "Link", other: Any) -> bool:
     """Whether a function or class of the other side says to be one that this side has, too."""
     about = link.about
     return about.get("m") is not None and find(about["m"], about.get("q"), {}) is other
@@ -120,7 +118,7 @@ def _ask(handle: Any, operation: str, *args: Any) -> Any:
     return object.__getattribute__(handle, "_remote_link").connection.ask(operation, handle, *args)
 
 
-def refuse(handle: Any, why: str, link: Link | None) -> None:
+def refuse(handle: Any, why: str, link: "Link | None") -> None:
     """Raises RemoteRefused, and lets the connection remember it, where this side is the one that tests."""
     if link is not None and link.connection.careful:
         message = f"{short(handle)} cannot be compared here, because {why}: compare what it returns, not the object"

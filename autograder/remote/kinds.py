@@ -1,7 +1,5 @@
 """The kinds of data that can cross between two kernels, by exact type and by tag."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Finding classes by name without running code: nothing is imported, no ``__getattr__`` is asked."""
 
-from __future__ import annotations
-
 import sys
 import types
 from collections.abc import Mapping

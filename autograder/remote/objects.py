@@ -3,8 +3,6 @@
 They cross by what they hold. No ``__init__``, ``__setattr__`` or ``__new__`` of theirs is called.
 """
 
-from __future__ import annotations
-
 from inspect import getattr_static
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any

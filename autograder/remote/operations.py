@@ -1,7 +1,5 @@
 """What one side can ask the other to do with an object: Python's own operations, by name."""
 
-from __future__ import annotations
-
 import copy
 import operator
 from collections.abc import Callable

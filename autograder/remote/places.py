@@ -5,8 +5,6 @@ submission's run no other place may ask the student's code: so its operators nev
 operator of the solution has seen. What came is written down, to be compared with what the solution gave.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Numbers, text, dates and the like: values without parts."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import re

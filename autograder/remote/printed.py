@@ -1,7 +1,5 @@
 """What a call prints, in order, so that it can be printed again where the test runs."""
 
-from __future__ import annotations
-
 import io
 import sys
 from typing import Any
@@ -12,7 +10,7 @@ MAX_PRINTED = 1 << 20
 
 
 class _Stream(io.TextIOBase):
-    def __init__(self, name: str, printed: Printed) -> None:
+    def __init__(self, name: str, printed: "Printed") -> None:
         self._name, self._printed = name, printed
 
     @property
@@ -51,7 +49,7 @@ class Printed:
             self._size = MAX_PRINTED
         return parts
 
-    def __enter__(self) -> Printed:
+    def __enter__(self) -> "Printed":
         self._before.append((sys.stdout, sys.stderr))
         sys.stdout, sys.stderr = _Stream("stdout", self), _Stream("stderr", self)
         return self

@@ -4,8 +4,6 @@ The state of a generator tells what was drawn from it before. So it is told only
 has drawn since, the other side goes on with numbers of its own.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 import sys

@@ -5,8 +5,6 @@ for functions and NumPy's objects, where they compute with numbers, and for mock
 text as code.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

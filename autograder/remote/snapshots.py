@@ -3,8 +3,6 @@
 Written by the methods of the base classes alone: no class of a student's is asked what its object holds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -58,8 +56,7 @@ def _of(value: Any, within: frozenset[int]) -> Snapshot:
             return ["module", str(link.about["module"])]
         if isinstance_of_meta(value) or "k" in link.about:
             return ["object"]
-        return ["own", _data(value, within)]
-    return _data(value, within)
+    return _data(value, within)  # an object of a class that derives from data, too: its operators are that data's here
 
 
 def _data(value: Any, within: frozenset[int]) -> Snapshot:

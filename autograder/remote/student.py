@@ -3,8 +3,6 @@
 It knows what is to be called, and with which arguments; never the test, nor what is expected.
 """
 
-from __future__ import annotations
-
 import secrets
 import traceback
 from collections.abc import Callable, MutableMapping
@@ -16,7 +14,7 @@ from autograder.remote.names import MAIN, find, name_of
 from autograder.remote.printed import Printed
 from autograder.remote.wire import Decoder, Encoder
 
-_sessions: dict[int, StudentSide] = {}
+_sessions: "dict[int, StudentSide]" = {}
 
 
 def answer(namespace: MutableMapping[str, Any], request: str, call_back: Callable[[str], str] | None = None) -> str:

@@ -1,7 +1,5 @@
 """PyTorch's tensors and what goes with them; torch itself is only touched where something else has imported it."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

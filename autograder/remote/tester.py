@@ -1,7 +1,5 @@
 """The tester's side: names of the student's kernel in the namespace of the tests."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import sys
@@ -115,10 +113,12 @@ class Remote(Connection):
         self.places.came(place, used)
         return self.places.varied(place, value)
 
-    def was_read(self, name: str, value: Any) -> None:
+    def was_read(self, name: str, value: Any) -> Any:
+        place, told = self._place("read", (None, name)), value
         if isinstance(value, Signature):
-            value = [[one.name, int(one.kind), one.default is not one.empty] for one in value.parameters.values()]
-        self.places.came(self._place("read", (None, name)), value)
+            told = [[one.name, int(one.kind), one.default is not one.empty] for one in value.parameters.values()]
+        self.places.came(place, told)
+        return self.places.varied(place, value)
 
     def _handed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Copies of what the solution leaves as it is given: what a test compares with stays as it is."""
@@ -126,7 +126,7 @@ class Remote(Connection):
         handed = {at: self._lend(f"{place} {at}", value, lent) for at, value in (*enumerate(args), *kwargs.items())}
         return tuple(handed[at] for at in range(len(args))), {name: handed[name] for name in kwargs}
 
-    def _lend(self, place: str, value: Any, lent: Lent) -> Any:
+    def _lend(self, place: str, value: Any, lent: "Lent") -> Any:
         """Each part by itself: of a list of lists the solution may change one."""
         if self.places.expected is None:
             self._handed_at.append((place, list(islice(parts_of(value), MAX_LENT))))

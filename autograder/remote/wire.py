@@ -8,8 +8,6 @@ A node is ``null``, a bool, a short int, a float, a str, or one of
 ``{"back": number}``  an object of the receiver, of which the sender holds a handle
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
@@ -31,19 +29,19 @@ class Side(Protocol):
     def home(self, value: Any) -> dict[str, Any] | None:
         """The node of a value that belongs to the other side; None for one's own."""
 
-    def describe(self, value: Any, encoder: Encoder) -> Any:
+    def describe(self, value: Any, encoder: "Encoder") -> Any:
         """The node of a value that is no data."""
 
-    def subclass(self, value: Any, encoder: Encoder) -> dict[str, Any] | None:
+    def subclass(self, value: Any, encoder: "Encoder") -> dict[str, Any] | None:
         """What to say about an object whose class derives from a kind of data; None: its content alone."""
 
-    def receive(self, number: Any, decoder: Decoder) -> Any:
+    def receive(self, number: Any, decoder: "Decoder") -> Any:
         """The handle that the other side's ``describe`` numbered so."""
 
     def own(self, number: Any) -> Any:
         """The object that comes home."""
 
-    def receive_subclass(self, about: Mapping[str, Any], base: type, decoder: Decoder) -> tuple[type, Any] | None:
+    def receive_subclass(self, about: Mapping[str, Any], base: type, decoder: "Decoder") -> tuple[type, Any] | None:
         """The class to make of what ``subclass`` said on the other side and what to note in it; None: the base."""
 
     def namespace(self) -> Mapping[str, Any]:
@@ -63,7 +61,7 @@ def tag_of_known(cls: type) -> str:
 class Encoder:
     """Writes one message. ``close`` it when all its nodes are made: then the objects follow that both sides hold."""
 
-    def __init__(self, shared: SharedObjects, side: Side) -> None:
+    def __init__(self, shared: "SharedObjects", side: Side) -> None:
         self.side = side
         self._shared, self._depth, self._count = shared, 0, 0
         self._new: list[int] = []
@@ -181,7 +179,7 @@ class Encoder:
         return [kind.tag, payload] if about is None else [kind.tag, payload, about]
 
 
-def as_subclass(content: Any, about: Any, decoder: Decoder) -> Any:
+def as_subclass(content: Any, about: Any, decoder: "Decoder") -> Any:
     """An object of the class that the other side names, which holds the content."""
     base = type(content)
     found = decoder.side.receive_subclass(about, base, decoder)
@@ -196,7 +194,7 @@ def as_subclass(content: Any, about: Any, decoder: Decoder) -> Any:
     return value
 
 
-def _read_subclass(payload: Any, decoder: Decoder) -> Any:
+def _read_subclass(payload: Any, decoder: "Decoder") -> Any:
     content, about = payload
     value = decoder.node(content)
     return as_subclass(value, about, decoder)
@@ -219,7 +217,7 @@ register(InlineKind("subclass", lambda value, _: value, _read_subclass))
 class Decoder:
     """Reads one message of the other side. All that it is given is distrusted."""
 
-    def __init__(self, shared: SharedObjects, side: Side) -> None:
+    def __init__(self, shared: "SharedObjects", side: Side) -> None:
         self.side = side
         self._shared, self._depth = shared, 0
 

@@ -1,7 +1,5 @@
 """The class report: everything on one self-contained page, its pictures beside it as files."""
 
-from __future__ import annotations
-
 import base64
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,19 +19,28 @@ from autograder.assignment.assignment import Assignment
 from autograder.feedback.words import points, readable
 from autograder.files.atomic import write_file
 from autograder.files.temporary import TemporaryFolder
-from autograder.gradebook.hints import CellHint, hints_of
 from autograder.gradebook.read import Student
-from autograder.gradebook.results import StudentResult
+from autograder.gradebook.results import CellHint, StudentResult, hints_of
 from autograder.gradebook.roster import read_salt, with_salt
 from autograder.model.course import Course
 from autograder.model.verdict import SubmissionVerdict
 from autograder.pipeline.judge_questions import ASKED_NOTHING, OTHER_STUDENT
 from autograder.plain.where import judged_in_kernel
 from autograder.report import statistics
-from autograder.report.code import Answer, read_answers
-from autograder.report.earlier import EarlierTerm, pairs_with_earlier, read_earlier
 from autograder.report.picture import ACCENT, INK, SOFT, class_picture, plot_distribution
-from autograder.report.similarity import ALIKE, ENOUGH_TOKENS, Pair, by_students, same_answers, similar_pairs
+from autograder.report.similarity import (
+    ALIKE,
+    ENOUGH_TOKENS,
+    Answer,
+    EarlierTerm,
+    Pair,
+    by_students,
+    pairs_with_earlier,
+    read_answers,
+    read_earlier,
+    same_answers,
+    similar_pairs,
+)
 from autograder.report.statistics import ExerciseStatistics, Results, read_results
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -283,7 +290,6 @@ WIDTH = 5.6
 
 
 def distribution(verdicts: Sequence[SubmissionVerdict], path: Path) -> Path:
-    """How the totals lie."""
     figure = _figure(2.6)
     plot_distribution(figure.add_axes((0.1, 0.2, 0.88, 0.68)), verdicts)
     figure.savefig(path)

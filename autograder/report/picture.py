@@ -3,8 +3,6 @@
 Colours are cividis, which reads the same with every kind of colour vision; what nobody has decided yet is hatched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers about a class: difficulty, discrimination, mistakes, time, damage, what waits for a human."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A site from Markdown and notebooks, by Sphinx: pages, search and both modes of colour work from a folder, offline."""
 
-from __future__ import annotations
-
 import html
 import json
 import mimetypes
@@ -103,7 +101,6 @@ def build(site: Site, target: Path) -> None:
 
 
 def _lay_out(site: Site, source: Path) -> None:
-    """What Sphinx reads."""
     (source / "_static").mkdir(parents=True)
     (source / "_extra").mkdir()
     shutil.copyfile(THEME / "conf.py", source / "conf.py")
@@ -215,7 +212,7 @@ def run_links(site: Site, one: Lesson) -> Iterator[tuple[str, str]]:
     yield "Codespaces", f"https://codespaces.new/{site.repository}"
 
 
-def _with_head(site: Site, page: Page, links: Links) -> NotebookNode:
+def _with_head(site: Site, page: Page, links: "Links") -> NotebookNode:
     """The page with its links as they lead from here, and below its title where to run it."""
     made, lesson = nbformat.from_dict(page.shown), page.lesson
     for cell in made.cells:
@@ -316,7 +313,6 @@ def without_code(text: str) -> str:
 
 
 def named(text: str) -> set[str]:
-    """The ids that somebody wrote into a text."""
     return set(_NAMED.findall(without_code(text)))
 
 

@@ -1,7 +1,5 @@
 """A Sphinx extension: formulas become MathML, which browsers show without scripts, fonts or network."""
 
-from __future__ import annotations
-
 import html
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is told of a failed test: the statement, and what its author says in it. Never what a comparison expected."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

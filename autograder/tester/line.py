@@ -5,8 +5,6 @@ Jupyter's stdin channel, where the texts travel as binary data beside the messag
 Jupyter's own refusal: only this module speaks there.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any, Protocol

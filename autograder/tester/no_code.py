@@ -5,8 +5,6 @@ would run is stopped before it runs, by the end of the process, of which the gra
 a text could change decides how such a cell ended.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ having compared anything. So each statement that checks, what a comprehension go
 leaves a mark.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import zlib

@@ -5,8 +5,6 @@ It has the kernel's shell, whose outputs go over the line, and no messages of Ju
 it, and starting a kernel for each notebook would cost more than its tests.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json
@@ -33,7 +31,7 @@ def prepare_outputs() -> None:
 
 
 @cache
-def _outputs() -> _Outputs:
+def _outputs() -> "_Outputs":
     return _Outputs()
 
 
@@ -65,7 +63,7 @@ def serve(shell: Any, own_kernel: Callable[..., Any]) -> None:
 class _Cells:
     """A student's cells, executed as ipykernel does it. Nobody looks at a traceback, which takes long to lay out."""
 
-    def __init__(self, shell: Any, own_kernel: Callable[..., Any], outputs: _Outputs) -> None:
+    def __init__(self, shell: Any, own_kernel: Callable[..., Any], outputs: "_Outputs") -> None:
         self._outputs = outputs
         thread = SimpleNamespace(parent_thread=threading.current_thread())
         self._kernel = own_kernel(session=outputs, shell_channel_thread=thread)

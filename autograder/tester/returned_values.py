@@ -1,7 +1,5 @@
 """What the student's code gave to each statement of a test: said where the statement failed and students may see it."""
 
-from __future__ import annotations
-
 import reprlib
 from collections import deque
 from collections.abc import Callable, MutableMapping

@@ -1,7 +1,5 @@
 """The student's kernel at the other end of the line: it answers requests until the grader has no more."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 
@@ -11,7 +9,7 @@ from autograder.remote.student import answer
 from autograder.tester.line import SERVING, open_line
 
 
-def serve() -> _Unshown:
+def serve() -> "_Unshown":
     """What the grader runs in the student's kernel: answer what comes over the line; an empty request is the last."""
     shell: Any = get_ipython()
     _say_that_all_was_shown(shell.kernel)

@@ -3,8 +3,6 @@
 Imports no torch: the NumPy assignment is checked with the same words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NoReturn
 

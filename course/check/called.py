@@ -1,7 +1,5 @@
 """A class as a whole: as it stands, and with the parts that have exercises of their own ready-made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """Questions with answers to choose from: whether each is answered at all. Grading says which are right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The visible checks of an assignment, each with a time limit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

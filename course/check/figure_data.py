@@ -1,7 +1,5 @@
 """What a matplotlib figure shows, as data: the arrays in its panels, and the words around them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Student code that never ends is stopped, where a signal can reach it: in the main thread, and not on Windows."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

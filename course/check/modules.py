@@ -1,7 +1,5 @@
 """What checks of torch modules share: quiet surroundings, a student's module, and layers that must have a name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """What the values of a result do not show: what a call changes, and whether training can reach what it is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

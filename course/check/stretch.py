@@ -1,7 +1,5 @@
 """Stretch goals: they bring no points, and one that nobody began is no failure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,13 +1,11 @@
 """Code that uses what earlier exercises made, called twice: with those as they are, and with ready-made ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.limits import attempt_limit
 
 

@@ -1,7 +1,5 @@
 """Tensors of a student's model as arrays to draw, or a sentence that says why not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

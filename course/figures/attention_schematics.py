@@ -1,7 +1,5 @@
 """The course's drawings of attention itself: one head, and many."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 

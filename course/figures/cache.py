@@ -1,7 +1,5 @@
 """The drawings of the decoder's notebook on the cache: what is kept at each step, and how long a step takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure

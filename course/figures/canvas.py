@@ -1,7 +1,5 @@
 """Boxes, arrows and labels, measured in inches, for the course's drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

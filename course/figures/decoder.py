@@ -1,7 +1,5 @@
 """The drawings of the decoder: what a token sees, what it predicts, and how the model is put together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure

@@ -4,8 +4,6 @@ Jupyter saves the text beside the picture, as ``metadata["image/png"]["alt"]`` o
 course's feedback show it from there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any

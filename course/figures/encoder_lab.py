@@ -1,7 +1,5 @@
 """The encoder lab's drawings: heads side by side, the feed-forward network, a pre-LN layer in its stack."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas

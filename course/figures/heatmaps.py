@@ -1,7 +1,5 @@
 """Attention weights as heat maps: each row a query, each column a key."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

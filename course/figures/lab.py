@@ -1,7 +1,5 @@
 """The measurements of the DistilBERT lab as pictures. Okabe and Ito's colours, and never colour alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The drawings of the decoder's notebooks 4 and 5, and their measurements as pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

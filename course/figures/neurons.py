@@ -1,7 +1,5 @@
 """How one score comes about: query times key, dimension by dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The drawings of the NumPy assignment: heads with matrices of their own, and a classifier on top of BERT."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from course.figures.canvas import Canvas

@@ -3,8 +3,6 @@
 Symbols: B sentences in the batch, T tokens in the longest of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

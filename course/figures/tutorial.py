@@ -1,7 +1,5 @@
 """The drawings of the transformer tutorial. Symbols: b sentences, t tokens, h heads, vectors of k numbers."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -16,13 +16,11 @@ from nbgrader.api import Gradebook
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.feedback.page import render_notebook
-from autograder.model.graded import Graded
-from autograder.model.verdict import to_json
+from autograder.model.verdict import Graded, to_json
 from autograder.pipeline import stored_runs
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.grade import grade_submission as grade
-from autograder.report.code import _of_notebook
-from autograder.report.similarity import similar_pairs
+from autograder.report.similarity import _of_notebook, similar_pairs
 from tests.attacks.attack import (
     NOTEBOOK,
     WRONG_ANSWER,

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from autograder import cli
-from autograder.authoring.watch import watch
+from autograder.authoring.draws import watch
 from autograder.model.course import Course
 from autograder.references import loader
 

@@ -11,9 +11,8 @@ import pytest
 
 from autograder import cli
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.course_folder import make_course
-from autograder.authoring.names import read_name
-from autograder.authoring.stubs import write_stubs
+from autograder.authoring.course_folder import make_course, write_stubs
+from autograder.authoring.notebook_cells import read_name
 from autograder.errors import GradingError
 from autograder.model import cells
 from autograder.model.course import Course
@@ -169,7 +168,7 @@ def test_of_several_notebooks_one_must_be_named(course: Course) -> None:
 
 def test_a_write_that_fails_leaves_nothing_behind(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(course.root)
-    monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))
+    monkeypatch.setattr("autograder.authoring.course_folder.write_file", failing_at(".ipynb"))
     with pytest.raises(GradingError, match="no room"):
         new(course, "filters/low_pass")
     assert contents(course.root) == before
@@ -230,7 +229,7 @@ def test_where_the_notebook_cannot_be_written_all_stays_as_it_was(
     course = with_library(course, "discover", "_rules/__init__")
     new(course, "filters/low_pass")
     before = contents(course.root)
-    monkeypatch.setattr("autograder.authoring.stubs.write_file", failing_at(".ipynb"))
+    monkeypatch.setattr("autograder.authoring.course_folder.write_file", failing_at(".ipynb"))
     with pytest.raises(GradingError, match="no room"):
         new(course, "filters/high_pass")
     assert contents(course.root) == before

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.ci import submission
+from autograder.ci import outcome
 from autograder.model.course import Course
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.grading import copy_course, leave_out_shown
@@ -24,7 +24,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def one_template(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same confinement, without its proof each time; its template is kept by the fixture of the folder."""
     for name in ("available", "verify"):
-        monkeypatch.setattr(submission, name, lambda: None)
+        monkeypatch.setattr(outcome, name, lambda: None)
 
 
 def everything_in(folder: Path) -> dict[str, bytes]:

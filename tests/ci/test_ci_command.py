@@ -8,8 +8,8 @@ import pytest
 
 from autograder import cli
 from autograder.assignment.assignment import Assignment
-from autograder.ci import FILES, submission
-from autograder.pipeline.execute import InfrastructureError
+from autograder.ci import FILES, outcome
+from autograder.errors import InfrastructureError
 from autograder.release.leaks.search import Hidden, found_in
 from tests.ci.conftest import everything_in
 from tests.ci.test_results import every_status
@@ -78,7 +78,7 @@ def test_what_is_held_back_is_nowhere_but_in_results_json(sample, ci, one_templa
 def asked(monkeypatch):
     """What the grading was asked for; each has 7.5 points."""
     calls = []
-    monkeypatch.setattr("autograder.ci.submission.grade_folder", lambda *given: calls.append(given) or every_status())
+    monkeypatch.setattr("autograder.ci.outcome.grade_folder", lambda *given: calls.append(given) or every_status())
     return calls
 
 
@@ -101,7 +101,7 @@ def test_a_failure_of_the_grader_is_no_zero(sample, ci, one_template, monkeypatc
     def fail(isolation, fork_server, imports):
         raise error
 
-    monkeypatch.setattr(submission.Kernels, "open", fail)
+    monkeypatch.setattr(outcome.Kernels, "open", fail)
     code, out, _ = ci(sample.submitted("ada", "distilbert"))
     assert code == 2
     assert str(error) in out
@@ -116,7 +116,7 @@ def test_results_of_an_earlier_run_do_not_stay(sample, ci, monkeypatch, tmp_path
     def stop(*words):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("autograder.ci.submission.grade_folder", stop)
+    monkeypatch.setattr("autograder.ci.outcome.grade_folder", stop)
     assert ci(sample.submitted("ada", "distilbert"))[0] == 130
     assert everything_in(tmp_path / "out") == {}
 

@@ -19,10 +19,12 @@ from autograder.ci.outcome import (
     VisibleCheck,
     Words,
     failed_outcome,
+    junit_xml,
     printable,
+    results_json,
+    summary_md,
     visible_check,
 )
-from autograder.ci.results import junit_xml, results_json, summary_md
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict
 from autograder.pipeline.judge import write_into
 

@@ -13,10 +13,9 @@ from autograder.classroom import run as classroom
 from autograder.classroom.run import GradingOptions, Row, grade_class
 from autograder.classroom.workers import Job, JobResult
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import Graded, SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
-from autograder.pipeline.prepare import ungraded_verdict
+from autograder.pipeline.rebuild import ungraded_verdict
 from tests.fork_servers import fork_servers_are_kept  # noqa: F401
 from tests.once import made_once
 from tests.regrade.changing_course import SHEET, hand_in, make

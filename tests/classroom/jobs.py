@@ -17,8 +17,7 @@ from pathlib import Path
 
 from autograder.classroom.workers import Job, JobResult, do
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import SubmissionVerdict
+from autograder.model.verdict import Graded, SubmissionVerdict
 from autograder.pipeline.execute import Limits
 
 

@@ -21,16 +21,16 @@ from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.classroom import run as classroom
 from autograder.classroom import workers
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.classroom.workers import Job, JobResult
 from autograder.errors import GradingError
 from autograder.gradebook import write as gradebook_module
 from autograder.gradebook.gather import gather
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.pipeline.cell_times import record_pace
 from autograder.pipeline.execute import Limits
 from autograder.pipeline.fingerprint import content_parts, digest
+from autograder.pipeline.outcomes import record_pace
 from autograder.references import loader
 from autograder.references.store import References
 from tests.classroom.conftest import STUDENTS, full_marks, grade, results_of, why
@@ -291,7 +291,7 @@ def test_another_assignment_may_be_graded_beside(tmp_path):
 
 def test_a_run_that_was_killed_holds_nobody_up(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from autograder.classroom.lock import only_run\n"
+        "import sys, time; from pathlib import Path; from autograder.classroom.journal import only_run\n"
         "with only_run(Path(sys.argv[1]), 'toy'): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)

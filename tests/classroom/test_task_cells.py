@@ -16,9 +16,9 @@ from autograder.feedback import write_feedback
 from autograder.gradebook.gather import gather
 from autograder.gradebook.results import StudentResult
 from autograder.model.course import Course
-from autograder.model.graded import Graded
+from autograder.model.verdict import Graded
 from autograder.nbgrader.exporters import _line
-from autograder.pipeline.prepare import prepare
+from autograder.pipeline.rebuild import prepare
 from autograder.release.generate import generate
 from autograder.report.statistics import read_results
 from tests.feedback.toy import marks

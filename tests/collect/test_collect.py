@@ -277,7 +277,7 @@ def test_what_an_archive_says_of_its_sizes_counts_for_nothing():
 
 
 def test_a_file_above_the_limit_is_refused(course, monkeypatch):
-    monkeypatch.setattr("autograder.collect.gathering.MAX_NOTEBOOK_BYTES", 1000)
+    monkeypatch.setattr("autograder.collect.plan.MAX_NOTEBOOK_BYTES", 1000)
     files = {f"lovelaceada_101_1_{ONE}": b"x" * 1001, f"lovelaceada_101_2_{TWO}": b"x" * 1000}
     assert sent(course, files) == 1
     assert set(submitted(course)) == {f"lovelaceada-101/{TWO}"}

@@ -17,8 +17,7 @@ from nbgrader.api import Gradebook
 from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.collect import clones, make_plan
-from autograder.collect.lists import read_names
-from autograder.collect.people import Person, UploadedFile, owners
+from autograder.collect.lists import Person, UploadedFile, owners, read_names
 from autograder.collect.whose import identify
 from autograder.errors import GradingError
 from autograder.gradebook.late.times import read_times

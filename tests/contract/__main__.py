@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tqdm import tqdm
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.sample_answers import judged, samples
+from autograder.authoring.check import judged, samples
 from autograder.authoring.trial import Trials, imports_of_trials
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.sample_answers import Sample
+from autograder.authoring.check import Sample
 from autograder.authoring.trial import Tried, solutions, texts_of
 from autograder.exercise.pack import pack_names, read_pack
 from autograder.model.course import Course
-from autograder.references.stored_files import read_files
+from autograder.references.write import read_files
 from tests.grading import ROOT
 
 RECORD = Path(__file__).with_name("answers.json")
@@ -27,7 +27,7 @@ ONE_IN = 8
 #: What decides about every answer, beside the assignment's own files.
 _SHARED = (
     "exercises/*.py", "course/check/*.py", "course/check/_rules/*.py", "autograder/exercise/*.py",
-    "autograder/pipeline/judge.py", "autograder/authoring/trial.py", "autograder/authoring/sample_answers.py",
+    "autograder/pipeline/judge.py", "autograder/authoring/trial.py", "autograder/authoring/check.py",
 )  # fmt: skip
 #: Measured numbers differ between processors in their last digits.
 _NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?\d+e[+-]?\d+|\bnan\b|-?\binf\b")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.sample_answers import Sample
+from autograder.authoring.check import Sample
 from autograder.exercise import SampleAnswer
-from autograder.references.stored_files import EXPECTED, write_archives
+from autograder.references.write import EXPECTED, write_archives
 from tests.contract import recorded
 
 FILES = {

@@ -5,8 +5,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.convert.otter import Converted, convert
-from autograder.convert.otter_solutions import with_regions
-from autograder.convert.otter_tests import OtterTest, resolve_points
+from autograder.convert.otter_tests import OtterTest, resolve_points, with_regions
 from autograder.errors import GradingError
 from autograder.model import cells
 from tests.convert.notebook import code, notebook, question, raw, text

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.feedback.body import notebook_body
+from autograder.feedback.page import notebook_body
 from autograder.pipeline.drawings import drawing
 from course import attention_html, figures
 from course.figures.described import MIN_CHARACTERS, alt_text, attention_text, curves_text, described, number

@@ -11,7 +11,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.sample_answers import Sample, judged
+from autograder.authoring.check import Sample, judged
 from autograder.authoring.trial import Trials, imports_of_trials
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.model.course import Course

@@ -8,7 +8,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import check_exercises
 from autograder.authoring.draws import draw_named
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.cli import main
 from autograder.model.course import Course
 from autograder.references.draw import draw

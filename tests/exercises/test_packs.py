@@ -13,7 +13,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.authoring import packs
 from autograder.authoring.notebook_cells import render
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.authoring.trial import solutions, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import Answers, Case, Exercise, Mistake, compare_case
@@ -22,7 +22,7 @@ from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.draw import VISIBLE_SEED, draw
 from autograder.references.store import PACKS, References
-from autograder.references.stored_files import archive_of
+from autograder.references.write import archive_of
 from autograder.release.leaks.search import Hidden, found_in
 from course.check import decoder
 from tests.exercises.test_patched import EXERCISE, built, checked, one_file

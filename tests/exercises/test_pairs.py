@@ -20,7 +20,7 @@ import pytest
 from tqdm import tqdm
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.sample_answers import Sample, samples
+from autograder.authoring.check import Sample, samples
 from autograder.authoring.trial import Trials, imports_of_trials, texts_of
 from autograder.errors import GradingError
 from autograder.exercise import SampleAnswer

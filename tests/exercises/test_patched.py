@@ -7,7 +7,7 @@ import pytest
 
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.check import ExerciseCheck, check_exercises
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.errors import GradingError
 from autograder.exercise import Answers, Exercise, Mistake, compare_case
 from autograder.model.course import Course

@@ -3,7 +3,7 @@
 import pytest
 from nbformat.v4 import new_notebook
 
-from autograder.authoring.slices import affected, needed
+from autograder.authoring.trial import affected, needed
 from tests.plain.tiny import cell, solution
 
 

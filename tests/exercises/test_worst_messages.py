@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from autograder.authoring.sample_answers import Sample, judged
+from autograder.authoring.check import Sample, judged
 from autograder.exercise import SampleAnswer
 from tests.exercises.test_answers import one_worker, trials
 from tests.grading import REFERENCES

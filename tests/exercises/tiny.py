@@ -7,11 +7,11 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.assignment.assignment import Assignment
-from autograder.authoring.patched import patched_solutions
+from autograder.authoring.packs import patched_solutions
 from autograder.model.course import Course
 from autograder.references import loader
 from autograder.references.store import References
-from autograder.references.stored_files import ARCHIVES
+from autograder.references.write import ARCHIVES
 
 EXERCISE = """
 import numpy as np

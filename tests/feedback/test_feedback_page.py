@@ -19,7 +19,7 @@ from selenium.webdriver.chrome.webdriver import WebDriver
 from autograder.assignment.assignment import Assignment
 from autograder.errors import NothingToGrade
 from autograder.feedback import render_notebook, without_hidden_tests, write_feedback
-from autograder.feedback.body import mathml
+from autograder.feedback.page import mathml
 from autograder.gradebook.late.policy import Lateness
 from autograder.gradebook.read import Student
 from autograder.gradebook.results import StudentResult, result_of

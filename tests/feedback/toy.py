@@ -12,8 +12,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.classroom.autograded import write_autograded
 from autograder.gradebook.write import open_gradebook, save
 from autograder.model.course import Course
-from autograder.model.graded import Graded, answer_digests
-from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Check, Graded, NotebookVerdict, SubmissionVerdict, answer_digests
 from autograder.pipeline.judge import write_into
 from autograder.pipeline.rebuild import RebuiltNotebook, SubmittedCell, rebuild
 from autograder.release.generate import generate

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 
 from autograder import cli
 from autograder.classroom.run import GradingOptions, grade_class
-from autograder.classroom.stale_grades import stale_grade_warnings
+from autograder.classroom.status import stale_grade_warnings
 from autograder.errors import GradingError
 from autograder.exports.formats import make
 from autograder.gradebook.gather import gather, gather_one

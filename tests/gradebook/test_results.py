@@ -21,8 +21,7 @@ from nbformat import NotebookNode, v4, write
 from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
-from autograder.ci.outcome import Disclosure, outcome_of
-from autograder.ci.results import results_json
+from autograder.ci.outcome import Disclosure, outcome_of, results_json
 from autograder.classroom.rows import row_of, with_result
 from autograder.exports import FORMATS
 from autograder.exports.formats import make
@@ -36,8 +35,7 @@ from autograder.gradebook.results import ResultsTable, StudentResult, result_of
 from autograder.gradebook.write import save
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.nbgrader.exporters import _line
 from autograder.release.generate import generate
 from autograder.report.page import render

@@ -16,15 +16,14 @@ from typing import Any
 
 import pytest
 
+from autograder.errors import InfrastructureError
 from autograder.isolation import channel_pair, system, usage
-from autograder.kernel import InfrastructureError
+from autograder.kernel.channels import MAX_DATA, SocketLine, Texts
 from autograder.kernel.execution import ENDED, Finished
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.forked_shell import ForkedShell
 from autograder.kernel.kernels import Kernels
-from autograder.kernel.line import MAX_DATA, SocketLine, Texts
 from autograder.kernel.outputs import Outputs
-from autograder.kernel.running_kernel import Kernel
+from autograder.kernel.running_kernel import ForkedShell, Kernel
 from autograder.kernel.scratch import Scratch, kernels_folder
 from autograder.model.limits import Limits
 from autograder.tester.line import MAX_PACKET, Socket, packets

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from autograder import isolation
+from autograder.errors import InfrastructureError
 from autograder.isolation import policy, probes, selftest, syscalls, system
-from autograder.kernel import InfrastructureError
 from autograder.kernel.fork_server import ForkServerClient
 from autograder.kernel.imports import KernelImports
 from autograder.kernel.kernels import Kernels

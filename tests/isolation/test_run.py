@@ -12,10 +12,9 @@ import pytest
 from nbformat import validate
 from nbformat.v4 import new_notebook
 
-from autograder.kernel import InfrastructureError
-from autograder.kernel.collect_answers import collect_answers
+from autograder.errors import InfrastructureError
 from autograder.kernel.fork_server import KernelForkServer
-from autograder.kernel.scratch import Scratch
+from autograder.kernel.scratch import Scratch, collect_answers
 from autograder.pipeline.execute import Kernels, Limits, run
 from tests.attacks.machine import ENDLESS
 from tests.isolation.conftest import Go, answer, cell, graded, text
@@ -236,19 +235,19 @@ def test_a_cell_that_fails_while_others_have_filled_the_disk_is_no_fault_of_the_
     go: Go, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = iter([1 << 30, 1 << 30])  # when the kernel starts, and when the first cell does
-    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: next(free, 0))
+    monkeypatch.setattr("autograder.kernel.scratch._free", lambda folder: next(free, 0))
     with pytest.raises(InfrastructureError, match="temporary folder was full"):
         go(cell("import time; time.sleep(0.2)"), cell("raise OSError(28, 'No space left on device')"))
 
 
 def test_a_cell_that_succeeds_while_the_disk_is_full_counts(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
     free = iter([1 << 30])
-    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: next(free, 0))
+    monkeypatch.setattr("autograder.kernel.scratch._free", lambda folder: next(free, 0))
     assert answer(go(graded("", "'x'"))) == "x"
 
 
 def test_a_kernel_does_not_start_on_a_full_disk(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: 0)
+    monkeypatch.setattr("autograder.kernel.scratch._free", lambda folder: 0)
     with pytest.raises(InfrastructureError, match="is full"):
         go(cell("1"))
 

@@ -216,9 +216,9 @@ def test_files_that_come_and_go_do_not_hide_the_others(tmp_path: Path) -> None:
 
 
 def test_sockets_in_the_socket_folder_are_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from autograder.isolation import open_resources
+    from autograder.isolation import usage
 
-    monkeypatch.setattr(open_resources, "MAX_FILES", 500)
+    monkeypatch.setattr(usage, "MAX_FILES", 500)
     work, sockets = tmp_path / "work", tmp_path / "s"
     sockets.mkdir()
 

@@ -21,7 +21,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.gradebook.late.times import read_times
-from autograder.lms.api import TOKEN as VARIABLE
+from autograder.lms.transfer import TOKEN as VARIABLE
 from autograder.model.course import Course
 from tests.exports.conftest import cells, rename
 from tests.feedback.toy import ROOT, hand_in

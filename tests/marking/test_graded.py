@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from autograder.marking.answers import rendered
 from autograder.marking.desk import Desk, Marker, member
 from autograder.marking.pages import group_page
-from autograder.marking.slices import rendered
 from autograder.model.course import Course
 from tests import damaged_lab as lab
 from tests.damaged_lab import answered, at, released, words

@@ -9,7 +9,7 @@ import pytest
 from autograder import cli
 from autograder.gradebook.records import record_path
 from autograder.gradebook.roster import pseudonym
-from autograder.marking.graders import assigned
+from autograder.marking.answers import assigned
 from tests.regrade.conftest import SHEET, STUDENTS, World
 
 CLASS = [f"student{number}" for number in range(50)]

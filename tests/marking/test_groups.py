@@ -28,7 +28,7 @@ from autograder.marking.groups import (
     write_splits,
 )
 from autograder.model.course import Course
-from autograder.nbgrader.formgrader import AskFirst
+from autograder.nbgrader.plug_in import AskFirst
 from tests.marking.classroom import ASSIGNMENT, NOTEBOOK, held
 from tests.marking.likeness import QUESTIONS, by_chance, measured
 from tests.marking.site import hidden, running

@@ -10,8 +10,7 @@ from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
-from autograder.classroom.journal import Journal
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Journal, only_run
 from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.model.course import Course

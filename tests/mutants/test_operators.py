@@ -7,10 +7,9 @@ import pytest
 
 from autograder.authoring.trial import Tried
 from autograder.model.verdict import CellVerdict, Check
-from autograder.mutants.generate import Mutant, mutants, sample
-from autograder.mutants.outcome import Outcome, graded_outcome
-from autograder.mutants.parts import SolutionPart
+from autograder.mutants.generate import Mutant, SolutionPart, mutants, sample
 from autograder.mutants.rows import Survey, row
+from autograder.mutants.run import Outcome, graded_outcome
 
 ATTENTION = '''
 class Attention(nn.Module):

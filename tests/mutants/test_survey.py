@@ -6,7 +6,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.cli import main
 from autograder.model.course import Course
-from autograder.mutants import equivalence, run
+from autograder.mutants import rows, run
 from autograder.mutants.rows import Survey, page, survey
 from tests.exercises.tiny import EXERCISE, tiny_course
 from tests.grading import ROOT
@@ -64,7 +64,7 @@ def test_an_author_may_accept_a_survivor_with_a_reason(tmp_path):
 def test_a_second_run_tries_nothing_again(tmp_path, monkeypatch):
     first = surveyed(tmp_path)
     monkeypatch.setattr(run, "try_one", lambda *_: pytest.fail("tried again"))
-    monkeypatch.setattr(equivalence.subprocess, "run", lambda *_, **__: pytest.fail("compared again"))
+    monkeypatch.setattr(rows.subprocess, "run", lambda *_, **__: pytest.fail("compared again"))
     again = survey(Course(tmp_path), tiny_assignment(tmp_path), "", 0, 0, 1, lambda done, of: None)
     assert again.outcomes == first.outcomes
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from autograder.exercise.model import Answers, Case
-from autograder.exercise.text import MAX_TEXT_BYTES, READY_MADE, read_text
-from autograder.pipeline.answers import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
+from autograder.exercise.values import MAX_TEXT_BYTES, READY_MADE, read_text
 from autograder.pipeline.judge import _compared
+from autograder.pipeline.outcomes import MIN_FILE_BYTES, UnreadableAnswers, most_bytes, parse, read_file, ready_made_in
 from tests.grading import REFERENCES
 
 #: What reading and judging one answer file may take beyond what the process had before.
@@ -23,21 +23,12 @@ MAX_MEMORY = 32 << 20
 
 #: Exercises with the most different rules; each takes an equal share of the files.
 SLUGS = [
-    "distilbert/attention_weights",
-    "distilbert/attention_context",
-    "distilbert/encoder_loop",
-    "distilbert/figure",
-    "encoder_lab/encoder",
-    "encoder_lab/separator_heads",
-    "encoder_lab/position_kinds",
-    "numpy_attention/pretraining",
-    "numpy_attention/softmax",
-    "numpy_attention/written_tests",
-    "transformer_tutorial/bank_reading",
-    "transformer_tutorial/attention_scores",
-    "transformer_tutorial/positional_values",
+    "distilbert/attention_weights", "distilbert/attention_context", "distilbert/encoder_loop", "distilbert/figure",
+    "encoder_lab/encoder", "encoder_lab/separator_heads", "encoder_lab/position_kinds", "numpy_attention/pretraining",
+    "numpy_attention/softmax", "numpy_attention/written_tests", "transformer_tutorial/bank_reading",
+    "transformer_tutorial/attention_scores", "transformer_tutorial/positional_values",
     "transformer_tutorial/attention_cost",
-]
+]  # fmt: skip
 EXPECTED = sorted({name for slug in SLUGS for case in REFERENCES.cases(slug) for name in case.expected})
 BESIDE = ["weights", "output", "text:choice", "text:name", "text:titles", "stand_in_0/output", "own/output", "x", "",
           "text:", "rejected", "panels", "attention_again", "larger_1", "score", "\u202e", "a/b/c"]  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 
 from autograder.model.limits import Clock, Limits
 from autograder.model.verdict import NotebookVerdict
-from autograder.pipeline.cell_times import limits_of, pace_path, record_pace, seconds_of
 from autograder.pipeline.execute import CellOutcome, ExecutedNotebook, PartOutcome, run
+from autograder.pipeline.outcomes import limits_of, pace_path, record_pace, seconds_of
 from autograder.release import verify as release
 from tests.grading import kernels
 

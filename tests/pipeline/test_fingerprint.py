@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise.pack import pack_names, read_pack
-from autograder.pipeline.code_digest import described
-from autograder.references.stored_files import archive_of
+from autograder.pipeline.fingerprint import described
+from autograder.references.write import archive_of
 from tests.grading import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fingerprint")]
@@ -67,7 +67,7 @@ def in_code(file: str) -> Change:
 
 
 NEUTRAL = [
-    (SOFTMAX, "def _case(", "# a comment\ndef _case("), in_code("autograder/exports/canvas.py"),
+    (SOFTMAX, "def _case(", "# a comment\ndef _case("), in_code("autograder/exports/formats.py"),
     in_code("autograder/report/page.py"),
 ]  # fmt: skip
 

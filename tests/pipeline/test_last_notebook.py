@@ -3,8 +3,8 @@
 import pytest
 
 from autograder.assignment.assignment import Assignment
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
+from autograder.model.verdict import Graded
 from autograder.pipeline import explanation as appeal
 from autograder.pipeline.grade import grade_submission
 from tests.grading import kernels

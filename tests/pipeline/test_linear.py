@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.ci.outcome import Words
-from autograder.feedback.body import notebook_body
+from autograder.feedback.page import notebook_body
 from autograder.feedback.strip import without_hidden_tests
 from autograder.model import cells
 from autograder.model.plain_text import one_line, paragraph
@@ -20,8 +20,7 @@ from autograder.pipeline import drawings
 from autograder.pipeline.mark_scheme import with_marking_guides
 from autograder.pipeline.rebuild import rebuild
 from autograder.pipeline.sanitize import harmless
-from autograder.report.code import Answer
-from autograder.report.similarity import similar_pairs
+from autograder.report.similarity import Answer, similar_pairs
 from autograder.report.statistics import _kind
 from tests.grading import assignment
 
@@ -29,24 +28,16 @@ pytestmark = pytest.mark.slow
 
 SHORT = 8000
 TEXTS: dict[str, Callable[[int], str]] = {
-    "formulas": lambda n: "\\\\[" * (n // 3),
-    "environments": lambda n: "\\begin{a}[" * (n // 10),
-    "blanks": lambda n: "[x] a" + " " * n + "b",
-    "empty lines": lambda n: "x[1]" + "\n" * n + "%y",
-    "attributes": lambda n: "a." * (n // 2),
-    "numbers": lambda n: "1." * (n // 2),
-    "brackets": lambda n: "[" * n,
-    "links": lambda n: "[a](" * (n // 4),
-    "stars": lambda n: "[**a" * (n // 4),
-    "divisions": lambda n: "<div>" * (n // 5),
-    "comments": lambda n: "<!--" * (n // 4),
-    "styles": lambda n: "<b title=1>" * (n // 24) + "<p>x</p>" * (n // 16),
-    "quotes": lambda n: "'''" * (n // 3),
+    "formulas": lambda n: "\\\\[" * (n // 3), "environments": lambda n: "\\begin{a}[" * (n // 10),
+    "blanks": lambda n: "[x] a" + " " * n + "b", "empty lines": lambda n: "x[1]" + "\n" * n + "%y",
+    "attributes": lambda n: "a." * (n // 2), "numbers": lambda n: "1." * (n // 2), "brackets": lambda n: "[" * n,
+    "links": lambda n: "[a](" * (n // 4), "stars": lambda n: "[**a" * (n // 4),
+    "divisions": lambda n: "<div>" * (n // 5), "comments": lambda n: "<!--" * (n // 4),
+    "styles": lambda n: "<b title=1>" * (n // 24) + "<p>x</p>" * (n // 16), "quotes": lambda n: "'''" * (n // 3),
     "backticks": lambda n: "[" + " ".join("`" * k for k in range(1, int((2 * n) ** 0.5))),
-    "mark schemes": lambda n: "BEGIN MARK SCHEME\n" * (n // 18),
-    "escapes": lambda n: "\x1b[" * (n // 2),
+    "mark schemes": lambda n: "BEGIN MARK SCHEME\n" * (n // 18), "escapes": lambda n: "\x1b[" * (n // 2),
     "call": lambda n: "figures.attention_block()" + " " * n,
-}
+}  # fmt: skip
 
 
 def _notebook(text: str, kind: str) -> object:

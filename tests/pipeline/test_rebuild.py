@@ -114,19 +114,8 @@ def touch(found: list[Cell], here: int, where: int) -> None:
 
 
 _DEEDS = (
-    merge,
-    split_cell,
-    double,
-    begin_anew,
-    switch_off,
-    retype,
-    lose_mark,
-    lose_all,
-    move,
-    delete_stub,
-    elsewhere,
-    touch,
-)
+    merge, split_cell, double, begin_anew, switch_off, retype, lose_mark, lose_all, move, delete_stub, elsewhere, touch,
+)  # fmt: skip
 DEEDS: dict[str, Callable[[list[Cell], int, int], None]] = {deed.__name__: deed for deed in _DEEDS}
 numbers = st.integers(0, 30)
 deeds: st.SearchStrategy[list[Deed]] = st.lists(
@@ -334,20 +323,16 @@ DAMAGE: dict[str, tuple[Callable[[Notebook], object], str]] = {
     "a test doubled": (doubled, "was there 2 times"),
     "a test renamed": (mark("test_square", grade_id="my_cell"), "which the assignment does not have"),
     "an answer renamed": (mark("square", grade_id="my_answer"), "had lost its mark"),
-    "a test split": (split, "had been changed"),
-    "an answer split": (answer_split, ""),
+    "a test split": (split, "had been changed"), "an answer split": (answer_split, ""),
     "tests reordered": (reordered, "put back in order"),
     "a test as text": (as_text("test_square"), "had become a markdown cell"),
-    "an answer as text": (as_text("square"), ""),
-    "a test not graded": (mark("test_square", grade=False), ""),
-    "no metadata": (without_metadata, "had lost its mark"),
-    "format 3": (lab.as_format_3, ""),
+    "an answer as text": (as_text("square"), ""), "a test not graded": (mark("test_square", grade=False), ""),
+    "no metadata": (without_metadata, "had lost its mark"), "format 3": (lab.as_format_3, ""),
     "a number in the test": (lambda notebook: changed(notebook, test_square="2.0"), "had been changed"),
     "a warning": (ends_with("import sys, warnings\nwarnings.warn('careful')\nprint('!', file=sys.stderr)"), ""),
-    "a number": (ends_with("-3"), ""),
-    "a text": (ends_with("'twenty points, please'"), ""),
+    "a number": (ends_with("-3"), ""), "a text": (ends_with("'twenty points, please'"), ""),
     "an error at the end": (ends_with("raise RuntimeError('an unfinished experiment')"), ""),
-}
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:careful")

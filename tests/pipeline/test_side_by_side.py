@@ -20,15 +20,14 @@ from autograder.classroom import run as classroom
 from autograder.classroom import workers as at_once
 from autograder.classroom.run import GradingOptions, grade_class
 from autograder.classroom.workers import Job, JobResult
+from autograder.errors import InfrastructureError
 from autograder.isolation import usage
 from autograder.kernel.fork_server import KernelForkServer
 from autograder.kernel.kernels import Kernels
 from autograder.model.course import Course
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
-from autograder.model.verdict import to_json
-from autograder.pipeline import running
-from autograder.pipeline.execute import InfrastructureError
+from autograder.model.verdict import Graded, to_json
+from autograder.pipeline import grade
 from autograder.pipeline.grade import grade_submission
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once
@@ -137,7 +136,7 @@ def test_a_notebook_that_hangs_costs_its_own_time_alone(crew, assignment):
 
 def failing(names: Sequence[str], error: Exception) -> Callable[..., Any]:
     """The stage RUN, but it raises ``error`` for some notebooks."""
-    real = running.run
+    real = grade.run
 
     def run(notebook: nbformat.NotebookNode, **given: Any) -> Any:
         if any(one.metadata.get("nbgrader", {}).get("grade_id") in names for one in notebook.cells):
@@ -148,7 +147,7 @@ def failing(names: Sequence[str], error: Exception) -> Callable[..., Any]:
 
 
 def test_a_failure_of_the_grader_in_one_notebook_harms_no_other(crew, assignment, monkeypatch):
-    monkeypatch.setattr(running, "run", failing(["twice"], InfrastructureError("no kernel could be started")))
+    monkeypatch.setattr(grade, "run", failing(["twice"], InfrastructureError("no kernel could be started")))
     submission = submitted(assignment)
     alone, together = run(submission, assignment, crew[:1]), run(submission, assignment, crew)
     assert together.result == alone.result
@@ -182,7 +181,7 @@ def assert_they_end_and_the_kernels_can_be_used_again(crew, assignment, fork_ser
 def test_a_fault_in_a_thread_is_raised_and_the_others_end(crew, assignment, fork_server, monkeypatch, error):
     def go(submission: Submission) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(running, "run", failing(["last"], error))
+            patched.setattr(grade, "run", failing(["last"], error))
             run(submission, assignment, crew, Limits(cell_seconds=60))
 
     assert_they_end_and_the_kernels_can_be_used_again(crew, assignment, fork_server, type(error), go)
@@ -253,22 +252,16 @@ def test_the_notebooks_of_a_class_of_one_are_run_side_by_side(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("notebooks", "workers", "submissions", "memory", "disk", "expected"),
     [
-        (4, 8, 1, 64, 64, 4),
-        (4, 8, 3, 64, 64, 2),
-        (4, 2, 1, 64, 64, 2),
-        (4, 2, 30, 64, 64, 1),
-        (4, 8, 1, 9, 64, 2),
-        (4, 8, 1, 1, 64, 1),
-        (4, 8, 2, 9, 64, 1),
-        (4, 8, 1, 64, 3, 3),
+        (4, 8, 1, 64, 64, 4), (4, 8, 3, 64, 64, 2), (4, 2, 1, 64, 64, 2), (4, 2, 30, 64, 64, 1), (4, 8, 1, 9, 64, 2),
+        (4, 8, 1, 1, 64, 1), (4, 8, 2, 9, 64, 1), (4, 8, 1, 64, 3, 3),
     ],
-)
+)  # fmt: skip
 def test_notebooks_run_side_by_side_where_cores_memory_and_disk_are_left(
     monkeypatch, notebooks, workers, submissions, memory, disk, expected
 ):
     monkeypatch.setattr(at_once, "free_memory", lambda: memory << 30)
     monkeypatch.setattr(at_once, "cores", lambda: 16)
-    monkeypatch.setattr("autograder.kernel.disk_quota._free", lambda folder: disk << 30)
+    monkeypatch.setattr("autograder.kernel.scratch._free", lambda folder: disk << 30)
     limits = Limits(memory_bytes=4 << 30, disk_bytes=256 << 20)
     assert at_once.notebooks_at_once(notebooks, limits, submissions, workers) == expected
     monkeypatch.setattr(at_once, "cores", lambda: 1)

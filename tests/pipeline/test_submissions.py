@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import read_submission
-from autograder.ci.submission import grade_folder
+from autograder.ci.outcome import grade_folder
 from autograder.errors import NothingToGrade
 from autograder.model.course import Course
 from autograder.release.generate import generate

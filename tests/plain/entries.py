@@ -29,7 +29,6 @@ class Entry:
     """
 
     name: str
-    group: str
     setup: str
     solution: str
     test: str
@@ -52,19 +51,18 @@ class Entry:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    return tuple(_entry(path.stem, one) for path in sorted(FOLDER.glob("*.toml")) for one in _read(path))
+    return tuple(_entry(one) for path in sorted(FOLDER.glob("*.toml")) for one in _read(path))
 
 
 def _read(path: Path) -> list[dict]:
     return tomllib.loads(path.read_text(encoding="utf-8"))["entry"]
 
 
-def _entry(group: str, one: dict) -> Entry:
+def _entry(one: dict) -> Entry:
     wrong = [Answer(source, 0.0) for source in one.get("wrong", [])]
     partly = [Answer(answer["code"], answer["points"]) for answer in one.get("partly", [])]
     return Entry(
         one["name"],
-        group,
         one.get("setup", "").strip("\n"),
         one["solution"].strip("\n"),
         one["test"].strip("\n"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.authoring.adopt import additions
+from autograder.authoring.course_folder import additions
 from autograder.model.course import Course
 from autograder.model.settings import read_config
 from tests.plain.notebooks import code, notebook, write

@@ -30,17 +30,13 @@ WRONG = {"object": "", "int": "7", "float": "7.5", "str": "'7'", "list": "[7]", 
 #: Methods, and what they say where they lie well.
 LIES = {
     "True": "__eq__ __lt__ __le__ __gt__ __ge__ __contains__ __instancecheck__ startswith all __array_function__",
-    "False": "__ne__",
-    "0.0": "__sub__ __rsub__ __abs__ __mod__",
+    "False": "__ne__", "0.0": "__sub__ __rsub__ __abs__ __mod__",
     "1": "__truediv__ __rtruediv__ bit_length count index __floordiv__ __hash__",
-    "4": "__int__ __float__ __index__ __round__ __neg__ __pow__",
-    "3": "__len__ __length_hint__ sum",
+    "4": "__int__ __float__ __index__ __round__ __neg__ __pow__", "3": "__len__ __length_hint__ sum",
     "iter(())": "__iter__ items values __reversed__",
     "self": "__add__ __radd__ __mul__ __matmul__ __getitem__ __call__ __invert__ __divmod__ get upper mean tolist T",
-    "np.zeros((0, 2))": "__array__ __array_ufunc__",
-    "'abc'": "__str__ __format__",
-    "(2, 2)": "shape",
-}
+    "np.zeros((0, 2))": "__array__ __array_ufunc__", "'abc'": "__str__ __format__", "(2, 2)": "shape",
+}  # fmt: skip
 RESULTS = ["True", "False", "0", "2", "''", "[]", "[1, 2, 3]", "{}", "NotImplemented", "np.array(True)", "self", "list"]
 
 

@@ -14,16 +14,12 @@ from tests.plain.variants import mutated, restyled
 @pytest.mark.parametrize(
     ("stock", "ours", "kind"),
     [
-        (Judged(1), Judged(1), None),
-        (Judged(None), Judged(None), None),
-        (Judged(0), Judged(1), "more"),
-        (Judged(1), Judged(0), "less"),
-        (Judged(1), Judged(0, named=True), "for you"),
-        (Judged(1), Judged(None, named=True), "for you"),
-        (Judged(0, STDERR), Judged(1), "stderr"),
+        (Judged(1), Judged(1), None), (Judged(None), Judged(None), None), (Judged(0), Judged(1), "more"),
+        (Judged(1), Judged(0), "less"), (Judged(1), Judged(0, named=True), "for you"),
+        (Judged(1), Judged(None, named=True), "for you"), (Judged(0, STDERR), Judged(1), "stderr"),
         (Judged(None), Judged(1), "no grade"),
     ],
-)
+)  # fmt: skip
 def test_more_than_stock_and_less_without_a_word_are_faults(stock: Judged, ours: Judged, kind: str | None) -> None:
     found = difference("nb/cell", stock, ours)
     assert (found and found.kind) == kind

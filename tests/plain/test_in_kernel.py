@@ -10,13 +10,11 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
-from autograder.classroom import workers
+from autograder.classroom import run, workers
 from autograder.classroom.workers import JobResult
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict, from_json, to_json
-from autograder.pipeline.grade import ALONE, grade_submission
-from autograder.pipeline.running import Runs
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict, from_json, to_json
+from autograder.pipeline.grade import ALONE, Runs, grade_submission
 from autograder.plain.where import NOT_CALIBRATED, measuring_time, where_judged
 from autograder.release.judgeable import unjudgeable
 from autograder.report.statistics import in_kernel
@@ -78,13 +76,10 @@ def test_a_misspelt_request_stops_the_release(course):
     assert "'# autograder: kernal' is not known" in said and "cell 't'" in said
 
 
-def test_an_answer_in_code_that_a_human_reads_is_no_plain_test():
-    assert where_judged(notebook(read_by_hand("essay", "import inspect", kind="code")), {}) == {}
-
-
-def test_a_cell_with_a_reference_is_no_plain_test():
+def test_what_a_human_reads_and_a_cell_with_a_reference_are_no_plain_tests():
     hidden = "from autograder import reference\nfor case in reference('a/b'):\n    case.compare(y=mean(case.x))"
-    assert where_judged(notebook(graded("t", f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS")), {}) == {}
+    tested = graded("t", f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS")
+    assert where_judged(notebook(tested, read_by_hand("essay", "import inspect", kind="code")), {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -121,6 +116,38 @@ def test_a_verdict_of_an_earlier_version_is_read_as_judged_by_references():
     del written["notebooks"][0]["cells"][0]["judged"]
     written["notebooks"][0]["cells"][0]["inside"] = None
     assert from_json(json.dumps(written)).notebooks[0].cells[0].judged == "reference"
+
+
+SHOWN = "import os\nprint(os.urandom(8).hex())\ndef mean(xs): return sum(xs) / len(xs)"
+
+
+@pytest.mark.slow
+def test_the_second_kernel_goes_on_where_the_first_one_was_before():
+    opened = tiny.calibrated(tiny.assignment(tiny.solution(SOLUTION, "a"), tiny.test(SOURCE_READ, "no_loop", 2)))
+    sent, runs = tiny.submission(opened, {"a": SHOWN}), Runs("")
+    first = grade_submission(sent, opened, tiny.kernels(), tiny.LIMITS, inside=(), runs=runs)
+    assert runs.now is not None
+    for before in (runs.now.runs, {}):
+        done = grade_submission(sent, opened, tiny.kernels(), tiny.LIMITS, runs=Runs("", before))
+        assert tiny.points(done) == {"no_loop": 2} and done.ran == ("nb",)
+        same = done.notebooks["nb"].cells[0].outputs == first.notebooks["nb"].cells[0].outputs
+        assert same == bool(before)
+
+
+@pytest.mark.slow
+def test_in_a_class_the_second_kernels_come_after_all_first_ones(course, monkeypatch):
+    asked, results = [], run.local_results
+    monkeypatch.setattr(
+        run, "local_results", lambda jobs, *more, **given: asked.append(jobs) or results(jobs, *more, **given)
+    )
+    assert cli.main(["release", "ps1"]) == 0
+    for student in ("ada", "bob"):
+        shutil.copytree(course.root / "release" / "ps1", course.root / "submitted" / student / "ps1")
+    assert cli.main(["grade", "ps1"]) == 0
+    assert [[(job.student, job.begin) for job in jobs] for jobs in asked] == [
+        [("ada", True), ("bob", True)],
+        [("ada", False), ("bob", False)],
+    ]
 
 
 TIMER = """

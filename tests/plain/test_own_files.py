@@ -10,7 +10,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission, read_submission
 from autograder.model.course import Course
 from autograder.pipeline.fingerprint import submission_parts
-from autograder.pipeline.prepare import prepare
+from autograder.pipeline.rebuild import prepare
 from tests.plain.notebooks import code, notebook, write
 
 

@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.submission import Submission
 from autograder.kernel.kernels import Kernels
-from autograder.model.graded import Graded
 from autograder.model.limits import Limits
+from autograder.model.verdict import Graded
 from autograder.pipeline.grade import grade_submission
 from autograder.references.store import References
 from autograder.release.calibrate import calibrate

@@ -8,8 +8,7 @@ import pytest
 from autograder.cli import main
 from autograder.collect.archive import PackedFile
 from autograder.privacy import clean
-from autograder.privacy.clean import TooLarge, Unpacking, names_person
-from autograder.privacy.person import ErasedPerson
+from autograder.privacy.clean import ErasedPerson, TooLarge, Unpacking, names_person
 
 WHO = ErasedPerson("qx71zu")
 MEGABYTE = 1 << 20

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.journal import Journal
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import Journal, only_run
 from autograder.cli import main
 from autograder.gradebook.late.file import read_policy
 from autograder.gradebook.late.times import read_times

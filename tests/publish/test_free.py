@@ -6,8 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.assignment.assignment import Assignment
-from autograder.assignment.deliverables import stub
+from autograder.assignment.assignment import Assignment, stub
 from autograder.errors import GradingError
 from autograder.model.course import Course
 from autograder.model.free import widened

@@ -17,8 +17,8 @@ from safetensors.numpy import save
 
 from autograder.assignment.assignment import Assignment
 from autograder.references.store import References
-from autograder.references.stored_files import write_archives
-from autograder.release.leaks import search, tensors
+from autograder.references.write import write_archives
+from autograder.release.leaks import search, secrets
 from tests.feedback.toy import marks
 
 
@@ -350,8 +350,8 @@ def test_expected_numbers_are_found_however_they_are_rounded(sheet, folder, name
 
 
 def test_small_numbers_of_one_digit_say_nothing():
-    assert [*tensors._groups(np.array([0.0001, 0.0002, 0.0003]))] == []
-    assert [*tensors._groups(np.array([0.0101, 0.0002, 0.0003]))] == [(101, 2, 3)]
+    assert [*secrets._groups(np.array([0.0001, 0.0002, 0.0003]))] == []
+    assert [*secrets._groups(np.array([0.0101, 0.0002, 0.0003]))] == [(101, 2, 3)]
 
 
 def test_round_numbers_that_anybody_could_print_are_no_leak(sheet, folder, tmp_path):

@@ -14,7 +14,7 @@ from autograder.cli import main
 from autograder.errors import GradingError
 from autograder.exercise.pack import pack_names, read_pack
 from autograder.publish.publish import pictures, publish
-from autograder.references.stored_files import archive_of
+from autograder.references.write import archive_of
 from autograder.release.as_submitted import solved
 from tests.grading import copy_course
 from tests.pipeline.conftest import ROOT

@@ -18,10 +18,10 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import EXAMPLE, make_course
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.stretch import add_folds, stretch_answers
+from autograder.model.free import add_folds, stretch_answers
 from autograder.publish.publish import publish
+from autograder.release.agreement import cleared
 from autograder.release.bundle import BundleSettings, write_bundle
-from autograder.release.clear import cleared
 from autograder.release.generate import draft, put_in_place, workspace
 from autograder.release.leaks.search import expressions, graded_parts_in_folds
 from autograder.release.leaks.secrets import secrets_of

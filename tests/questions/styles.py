@@ -8,8 +8,8 @@ from functools import cache
 from autograder.assignment.assignment import Assignment
 from autograder.authoring.trial import solutions, texts_of
 from autograder.errors import GradingError
+from autograder.exercise.model import SampleAnswer
 from autograder.exercise.pack import pack_names
-from autograder.exercise.sample_answer import SampleAnswer
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.references import loader

@@ -17,10 +17,9 @@ from autograder.errors import GradingError
 from autograder.exercise.model import Case, Exercise, Mistake
 from autograder.model.course import Course
 from autograder.references import loader
-from autograder.references.draw import draw
-from autograder.references.patched import Ran
+from autograder.references.draw import Ran, draw
 from autograder.references.store import References
-from autograder.references.stored_files import ARRAYS, EXPECTED, Files, read_files, stored_exercises, write_archives
+from autograder.references.write import ARRAYS, EXPECTED, Files, read_files, stored_exercises, write_archives
 from autograder.release import bundle
 from autograder.release.leaks.search import Hidden, found_in
 from tests.grading import REFERENCES, ROOT, exercise_module

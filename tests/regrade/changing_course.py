@@ -18,8 +18,7 @@ from autograder.assignment.assignment import Assignment
 from autograder.authoring.course_folder import make_course
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.references.stored_files import EXPECTED, read_files, stored_exercises, write_archives
-from autograder.references.write import checksums
+from autograder.references.write import EXPECTED, checksums, read_files, stored_exercises, write_archives
 from autograder.release.as_submitted import solved
 from autograder.release.generate import generate
 from tests.feedback.toy import marks, plain_exercise, python_notebook

@@ -18,11 +18,10 @@ from autograder.classroom.workers import Job, JobResult
 from autograder.gradebook.gather import gather
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.model.graded import Graded
-from autograder.model.verdict import CellVerdict, NotebookVerdict, SubmissionVerdict
+from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict
 from autograder.pipeline.fingerprint import submission_parts
 from autograder.pipeline.judge import write_into
-from autograder.pipeline.prepare import prepare
+from autograder.pipeline.rebuild import prepare
 from tests.feedback.toy import marks, new_course, plain_exercise, python_notebook
 
 SHEET, NOTEBOOK = "sums", "1_sums"

@@ -17,8 +17,8 @@ from autograder.model.course_file import NAME, read_course_file
 from autograder.publish.publish import publish
 from autograder.release.findings import Accepted, accept, entry, pinned
 from autograder.release.generate import generate
+from autograder.release.judgeable import wrong_points
 from autograder.release.leaks.search import release_leaks
-from autograder.release.points_in_text import wrong_points
 from tests.plain.notebooks import answer, code, graded, notebook, read_by_hand, words, write
 
 pytestmark = pytest.mark.slow

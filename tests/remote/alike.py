@@ -3,10 +3,8 @@
 import datetime
 import math
 import re
-import uuid
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import PosixPath, PurePosixPath
 from types import SimpleNamespace
 from typing import Any
@@ -85,4 +83,3 @@ DATA = st.recursive(
     ),
     max_leaves=12,
 )
-__all__ = ["DATA", "Decimal", "Fraction", "alike", "uuid"]

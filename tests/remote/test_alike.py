@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 
@@ -99,7 +100,7 @@ def test_an_open_place_takes_other_values_and_no_other_shape():
     made = SolutionRun.of(run(np.ones(3)), {}, None).opened(["1.1:0-4 __call__"])
     assert made.differences(run(np.zeros(3)), {}, None) == []
     assert made.differences(run(np.zeros(2)), {}, None)[0].words == "another shape"
-    assert SolutionRun.from_json(json.loads(json.dumps(made.to_json()))) == made
+    assert SolutionRun.from_json(json.loads(json.dumps(asdict(made)))) == made
 
 
 def test_what_is_no_number_is_no_result():

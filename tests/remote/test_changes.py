@@ -30,8 +30,7 @@ def total(): return sum(len(values) for values in table.values())
 def draw(): return random.random(), float(np.random.rand())
 """
 ARGUMENTS = {
-    "list": ("[3, 1]", "value.sort()", "[1, 3]"),
-    "dict": ("{'a': 1}", "value['b'] = 2", "{'a': 1, 'b': 2}"),
+    "list": ("[3, 1]", "value.sort()", "[1, 3]"), "dict": ("{'a': 1}", "value['b'] = 2", "{'a': 1, 'b': 2}"),
     "set": ("{1}", "value.add(2)", "{1, 2}"),
     "bytearray": ("bytearray(b'a')", "value.extend(b'b')", "bytearray(b'ab')"),
     "nested": ("[[1], [2]]", "value[0].append(5)", "[[1, 5], [2]]"),
@@ -39,7 +38,7 @@ ARGUMENTS = {
     "counter": ("collections.Counter('aa')", "value.update('b')", "collections.Counter('aab')"),
     "array": ("np.zeros(3)", "value[1] = 4", "np.array([0.0, 4, 0])"),
     "object": ("Point(1)", "value.x = 7; value.extra = 'e'", "Point(7)"),
-}
+}  # fmt: skip
 TRUSTED = """
 import collections
 import numpy as np

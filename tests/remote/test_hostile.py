@@ -8,11 +8,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from autograder.remote import connection, kinds, names
+from autograder.remote import kinds
 from autograder.remote.handle import RemoteDied, RemoteRefused
 from autograder.remote.kinds import CannotCross
 from autograder.remote.tester import Remote
-from autograder.remote.wire import Decoder, Encoder
 from tests.remote.kernels import Kernels
 
 pytestmark = pytest.mark.slow
@@ -132,26 +131,19 @@ for _ in range(500):
 @pytest.mark.parametrize(
     ("data", "entries"),
     [
-        (DEEP, ()),
-        (["type", ["os", "system"]], ()),
-        (["type", ["subprocess", "Popen"]], ()),
-        (["enum", ["__main__", "Node", "x"]], ()),
+        (DEEP, ()), (["type", ["os", "system"]], ()), (["type", ["subprocess", "Popen"]], ()),
+        (["enum", ["__main__", "Node", "x"]], ()), ({"back": 7}, ()), ({"h": 7}, ()), ({"r": 2}, [[2, ["list", []]]]),
         ({"r": 1}, [[1, ["ndarray", ["<U0", [10**12], "", False, True]]]]),
         ({"r": 1}, [[1, ["ndarray", ["<f8", [10**12], "", False, True]]]]),
         ({"r": 1}, [[1, ["ndarray", [{"fields": [], "size": 1 << 30}, [1], "", False, True]]]]),
         ({"r": 1}, [[1, ["instance", ["__main__", "Node", [["total", 5]], None]]]]),
         ({"r": 1}, [[1, ["instance", ["__main__", "Node", [["size", 5]], None]]]]),
         ({"r": 1}, [[1, ["instance", ["subprocess", "Popen", [], None]]]]),
-        ({"r": 2}, [[2, ["list", []]]]),
-        ({"back": 7}, ()),
-        ({"h": 7}, ()),
-        ({"r": 1}, [[1, ["set", [{"r": 1}]]]]),
-        (["re.Pattern", ["a" * 100_000, 0, False]], ()),
-        (["pattern", ["a" * 100_000, 0, False]], ()),
-        (["ZoneInfo", "../../../etc/passwd"], ()),
+        ({"r": 1}, [[1, ["set", [{"r": 1}]]]]), (["re.Pattern", ["a" * 100_000, 0, False]], ()),
+        (["pattern", ["a" * 100_000, 0, False]], ()), (["ZoneInfo", "../../../etc/passwd"], ()),
         (["zoneinfo", "../../../etc/passwd"], ()),
     ],
-)
+)  # fmt: skip
 def test_a_forged_value_is_refused(data, entries):
     with pytest.raises(CannotCross):
         decoded(data, entries)
@@ -160,9 +152,3 @@ def test_a_forged_value_is_refused(data, entries):
 def test_an_object_of_a_trusted_class_is_made_without_its_constructor():
     made = decoded({"r": 1}, [[1, ["instance", ["__main__", "Node", [["x", 5]], None]]]])
     assert made.x == 5 and made.total() == 1
-
-
-def test_every_tag_is_that_of_one_kind():
-    assert len(TAGS) == len(kinds._by_tag) and connection.KINDS
-    assert names.find("os", "system.__self__", {}) is None
-    assert Encoder and Decoder

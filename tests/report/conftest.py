@@ -5,7 +5,7 @@ import pytest
 from autograder.assignment.assignment import Assignment
 from autograder.model.course import Course
 from autograder.report import write_report
-from autograder.report.code import Answer, read_answers
+from autograder.report.similarity import Answer, read_answers
 from autograder.report.statistics import Results, read_results
 from tests.report import simulated
 

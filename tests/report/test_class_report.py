@@ -17,15 +17,13 @@ from autograder.authoring.trial import Trials
 from autograder.errors import GradingError, NothingToGrade
 from autograder.gradebook.read import Grade
 from autograder.gradebook.results import result_of, with_results
-from autograder.kernel.ready_made import ReadyMade
 from autograder.model import verdict as verdicts
 from autograder.model.course import Course
 from autograder.model.course_file import read_course_file
 from autograder.model.verdict import CellVerdict, Check, NotebookVerdict, SubmissionVerdict
 from autograder.report import write_report
-from autograder.report.code import Answer, tokens
 from autograder.report.page import ready_made
-from autograder.report.similarity import normalised, same_answers, similar_pairs
+from autograder.report.similarity import Answer, normalised, same_answers, similar_pairs, tokens
 from autograder.report.statistics import (
     Results,
     correlation,
@@ -36,6 +34,7 @@ from autograder.report.statistics import (
     times,
     waiting_for_people,
 )
+from autograder.testing import ReadyMade
 from tests.feedback.browser import chromium, needs_browser, overflow
 from tests.grading import ROOT
 from tests.report import simulated

@@ -23,11 +23,10 @@ from autograder.model.course import Course
 from autograder.pipeline.execute import Kernels
 from autograder.publish.publish import TEMPLATES, dead_links, publish
 from autograder.publish.texts import students_readme
-from autograder.references.stored_files import read_files
+from autograder.references.write import read_files
 from autograder.release.main_line import Lesson
 from autograder.site.build import Page, Site, build
-from autograder.site.shown import MISTAKE
-from autograder.site.students import WORKFLOW
+from autograder.site.shown import MISTAKE, WORKFLOW
 from tests.publish.test_solution_fields import NOTEBOOK, _marked, _words
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.lock import only_run
+from autograder.classroom.journal import only_run
 from autograder.cli import main
 from autograder.gradebook.roster import pseudonym
 from autograder.model.course import Course
@@ -163,16 +163,16 @@ def test_a_term_without_a_name_is_asked_for_one(named, capsys):
 
 
 def test_a_failed_move_moves_everything_back(named, monkeypatch):
-    from autograder.terms import new
+    from autograder.terms import archive
 
-    replace = new.os.replace
+    replace = archive.os.replace
 
     def refuse(source, target):
         if Path(source).name == "gradebook.db" and "terms" in str(target):
             raise OSError(28, "No space left on device")
         replace(source, target)
 
-    monkeypatch.setattr(new.os, "replace", refuse)
+    monkeypatch.setattr(archive.os, "replace", refuse)
     assert run(named, "new", "2027s") == 2
     monkeypatch.undo()
     assert Course(named).everybody_submitted("toy") == sorted(NAMES)

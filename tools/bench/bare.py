@@ -30,8 +30,8 @@ from autograder.kernel.warm_process import warm_up
 from autograder.model import cells
 from autograder.model.course import Course
 from autograder.pipeline.drawings import name_of_drawing
-from autograder.pipeline.prepare import inputs_of, prepare
-from autograder.references.stored_files import Files, lay_out
+from autograder.pipeline.rebuild import inputs_of, prepare
+from autograder.references.write import Files, lay_out
 from autograder.release.as_submitted import solved
 
 

@@ -17,7 +17,6 @@ from autograder.kernel.kernels import Kernels
 from autograder.kernel.running_kernel import Kernel
 from autograder.model.course import Course
 from autograder.pipeline import grade as grading
-from autograder.pipeline import running
 from autograder.pipeline.execute import Limits
 
 
@@ -50,7 +49,7 @@ def where_the_time_goes(course: Course, assignment_name: str) -> dict[str, float
     students = course.students(assignment_name)
     seconds: dict[str, float] = defaultdict(float)
     targets = {
-        "rebuild": (running, "prepare"),
+        "rebuild": (grading, "prepare"),
         "fork": (Kernels, "start"),
         "cells": (Kernel, "execute"),
         "end of the kernel": (Kernel, "close"),

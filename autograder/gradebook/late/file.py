@@ -3,13 +3,10 @@
 Extensions are personal. They may lie in ``extensions.toml``, a table for each assignment, which stays out of git.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -17,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from autograder.errors import GradingError
 from autograder.gradebook.late.policy import Afterwards, LatePolicy, Rules, instant
 from autograder.gradebook.records import read_by_student, record_path, write_by_student
-from autograder.model.plain_text import one_form, read_toml
+from autograder.model.plain_text import meant, one_form, read_toml
 
 NAME = "late_policy.toml"
 EXTENSIONS = "extensions.toml"
@@ -217,8 +214,8 @@ def _known(names: Mapping[str, Any], known: Collection[str] | None, what: str, s
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = meant(name, known)
+    return near and f"; {near}"
 
 
 # Which of the gradebook's late penalties ``late_policy.toml`` put there, so that they can be taken back.

@@ -5,8 +5,6 @@ is therefore spread over its notebooks in proportion to their points: the sum is
 Points change when people mark by hand, so this is done again before grades are read: it replaces, it never adds.
 """
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from datetime import UTC
 

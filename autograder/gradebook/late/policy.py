@@ -4,8 +4,6 @@ The rules stand in ``late_policy.toml`` (:mod:`autograder.gradebook.late.file` r
 record alone (:mod:`autograder.gradebook.late.times`). What a student's folder says about its time counts for nothing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

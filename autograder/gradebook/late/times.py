@@ -4,8 +4,6 @@ A record is given by the instructor, or seen in nbgrader's exchange (:mod:`autog
 belongs to the one submission that was seen, and goes with it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

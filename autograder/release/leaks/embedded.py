@@ -2,8 +2,6 @@
 texts inside files that are none, such as what a picture says of itself.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

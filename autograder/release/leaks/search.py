@@ -6,8 +6,6 @@ What the instructor shows in the same assignment's visible text is no leak, unle
 notebook every line that looks like a marker is one, and so is whatever only hidden tests say.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import hashlib
@@ -30,21 +28,22 @@ from autograder.assignment.assignment import Assignment
 from autograder.model import cells
 from autograder.model.cells import place
 from autograder.model.course import Course
-from autograder.model.stretch import fold_id, stretch_answers
-from autograder.release.clear import leaves_traces, shows
+from autograder.model.free import fold_id, stretch_answers
+from autograder.release.agreement import leaves_traces, shows
 from autograder.release.findings import Finding, pinned
+from autograder.release.judgeable import marker_lines
 from autograder.release.leaks.embedded import embedded, text_in
 from autograder.release.leaks.secrets import (
     BARE_WIDTH,
     Needle,
+    Tensors,
     by_head,
+    number_groups,
     searchable,
     secrets_of,
     shown_whole,
     split_cell,
 )
-from autograder.release.leaks.tensors import Tensors, number_groups
-from autograder.release.markers import marker_lines
 
 #: Of an archive inside the folder no more than this is unpacked.
 MAX_UNPACKED_BYTES = 1 << 30
@@ -64,7 +63,7 @@ class Hidden:
     pictures: Mapping[str, str]
 
     @classmethod
-    def of(cls, assignment: Assignment) -> Hidden:
+    def of(cls, assignment: Assignment) -> "Hidden":
         handed_in = frozenset(assignment.deliverables)
         return cls(secrets_of(assignment), Tensors.of(assignment), handed_in, hidden_pictures(assignment))
 

@@ -1,7 +1,5 @@
 """Examples that can be computed by hand, in words that teach. Told where an answer is wrong in no known way."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

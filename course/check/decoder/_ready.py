@@ -1,7 +1,5 @@
 """What checks and hidden cells share: ready-made parts, models of stored or drawn numbers, what a class makes."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.base import fail
 from course.check.with_ready_parts import meaning
 

@@ -1,7 +1,5 @@
 """Stretch goals, which bring no points: notebooks 2 to 5."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

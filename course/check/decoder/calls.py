@@ -3,8 +3,6 @@
 Each function takes what the student wrote and a case, and gives the answers by name, side effects included.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -12,7 +10,7 @@ from torch import Tensor
 
 from course import cache_parts
 from course.cache_parts import CachedBlock
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.base import tried
 from course.check.decoder import _ready
 from course.check.side_effects import changed, side_effects

@@ -1,7 +1,5 @@
 """The tables of rotary positions, by what must be true of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

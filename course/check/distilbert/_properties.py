@@ -1,7 +1,5 @@
 """What an answer lacks that is wrong in no known way, in words that teach."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -4,8 +4,6 @@ Each part of a class is judged by itself; the class as a whole as it stands, or,
 ready-made parts: the answers ``ready_…``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

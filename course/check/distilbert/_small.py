@@ -1,7 +1,5 @@
 """Small models for checks: sizes that differ pairwise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import nn

@@ -1,7 +1,5 @@
 """Stand-ins for the encoder's blocks, so that the loop through them can be looked at alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The stretch goal of notebook 2: the gradient of attention by hand. Ungraded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

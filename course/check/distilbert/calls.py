@@ -4,8 +4,6 @@ Each function takes what the student wrote and a case, and gives the answers by 
 twice: as it stands, and, as ``ready_…``, with ready-made parts.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any
@@ -14,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from course import pretrained
-from course.check._rules.called import made, method_of
+from course.check._rules.case_inputs import made, method_of
 from course.check.called import whole, with_ready_parts
 from course.check.distilbert import _stand_ins
 from course.check.side_effects import other_entries

@@ -1,7 +1,5 @@
 """The extension of notebook 3: padding must not change what a sentence means."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Notebook 3, part 4: what the whole model says with trained weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

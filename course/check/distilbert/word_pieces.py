@@ -1,7 +1,5 @@
 """The stretch goal of notebook 1: a word is cut into pieces of the vocabulary. Ungraded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

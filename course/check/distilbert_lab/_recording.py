@@ -1,7 +1,5 @@
 """Models that note how they are called, for the exercises that train: no numbers of these show the mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

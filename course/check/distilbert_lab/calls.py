@@ -3,8 +3,6 @@
 Each function takes what the student wrote and a case, and gives the answers by name, side effects included.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course.check._rules.called import same
+from course.check._rules.case_inputs import same
 from course.check.base import several, tried
 from course.check.distilbert_lab._recording import Linear, Measured, Table, loss_by_hand, state_of
 from course.check.side_effects import side_effects

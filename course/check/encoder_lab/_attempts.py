@@ -1,7 +1,5 @@
 """Several ways to ask one class for its answer, how its parts were asked for, and what it has of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """What holds for every attention; and checks by hand: the whole model, and the heads for [SEP]."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import isfinite, log, sqrt

@@ -3,8 +3,6 @@
 What cannot be read, or fails, costs itself and no other class.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import linecache

@@ -4,8 +4,6 @@ A stand-in answers with a stored linear map and notes what it was given. As the 
 a pair, of which the output is the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stretch goals, which bring no points: attention followed through all layers, a layer norm and a GELU by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any

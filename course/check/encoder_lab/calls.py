@@ -5,8 +5,6 @@ from a class with stand-ins for its parts, so that a mistake in an earlier class
 put together in the whole model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Finding Python loops in the source of a function and of the functions that it calls."""
 
-from __future__ import annotations
-
 import ast
 import re
 

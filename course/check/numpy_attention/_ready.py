@@ -1,7 +1,5 @@
 """Ready-made parts, and random inputs of attention."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ What an implementation gave for each of a few inputs was written down beforehand
 So a test meets right and wrong implementations, and no notebook holds either.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rules of this assignment's exercises, and the mistakes that they name."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of the tests that students write: tried on recordings, and on a wrong attention that slips through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The stretch goal of notebook 1: attention that reads the keys in blocks. Ungraded."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from typing import Any

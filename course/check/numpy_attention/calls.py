@@ -3,8 +3,6 @@
 A mistake in an earlier function costs that function's points: it is called with ready-made ones as well.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

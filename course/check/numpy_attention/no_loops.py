@@ -1,7 +1,5 @@
 """The check of the bonus: no Python loop in a function, nor in the functions that it calls."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sinusoidal positions, by what must be true of them, and their addition to the tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

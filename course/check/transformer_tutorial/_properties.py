@@ -1,7 +1,5 @@
 """Examples that can be computed by hand, in words that teach. Shown where an answer is wrong in no known way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

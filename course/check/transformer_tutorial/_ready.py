@@ -1,7 +1,5 @@
 """Ready-made methods of classes, for whatever else of a class is looked at; built otherwise than what is asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Stand-ins for the classes of earlier exercises: they keep what they were made with, and the mask that came."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

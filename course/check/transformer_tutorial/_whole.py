@@ -1,14 +1,12 @@
 """The whole classifier: made of what the notebook has, and again with everything ready-made but ``forward``."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from course.check._rules.called import names_around
+from course.check._rules.case_inputs import names_around
 from course.check.called import with_ready_parts
 from course.check.limits import attempt_limit
 from course.check.transformer_tutorial._ready import ReadyTransformer

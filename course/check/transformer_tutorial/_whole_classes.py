@@ -1,7 +1,5 @@
 """Whole classes: what a later notebook asks before it takes over an earlier one's, and the classifier made of them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention over a context of the student's own: its words, its largest weight, and where the value lies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch.nn.functional as F

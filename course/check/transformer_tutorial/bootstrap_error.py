@@ -1,7 +1,5 @@
 """The stretch goal of notebook 3: the standard error of an accuracy by the bootstrap. Ungraded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

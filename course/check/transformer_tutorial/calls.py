@@ -4,8 +4,6 @@ Each function takes what the student wrote and a case, and gives the answers by 
 take the place of the parts that other exercises ask for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -16,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course.check._rules.called import NoSuchMethod, method_of
+from course.check._rules.case_inputs import NoSuchMethod, method_of
 from course.check.base import is_stub
 from course.check.called import with_ready_parts
 from course.check.limits import attempt_limit

@@ -1,7 +1,5 @@
 """The stretch goal of notebook 1: the gradient with respect to the scores, by hand. Ungraded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

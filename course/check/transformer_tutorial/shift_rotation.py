@@ -1,7 +1,5 @@
 """The stretch goal of notebook 2: a shift of sinusoidal positions is a rotation. Ungraded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

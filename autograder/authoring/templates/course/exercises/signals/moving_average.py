@@ -3,8 +3,6 @@
 Students never see this file; the visible check has public cases, drawn from another seed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from autograder.exercise import Case, Exercise, Mistake, variant

@@ -124,7 +124,7 @@ def test_effects(probed: dict[str, Any]) -> None:
          float(direct[5].sum()), whole, network),
         ("effects-notice", "without it the difference falls by #.", float(knocked_out[3, 9])),
         ("effects-notice", "costs less than it wrote: # for all twelve", float(knocked_out[5].sum())),
-        ("together-notice", "Together they cost #, and they wrote #.", float(space["lost"].sum()), float(sum(space["heads"]))),
+        ("together-notice", "Together they cost #, and they wrote #.", float(space["lost"].sum()), sum(space["heads"])),
         ("together-notice", "Most of the rest, #, is lost by the network", space["network"]),
         ("together-notice", "all earlier layers count for # more", -float(space["lost"][:-13].sum())),
     ):  # fmt: skip

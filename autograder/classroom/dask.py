@@ -17,7 +17,7 @@ from autograder.classroom.workers import KILLED, Job, JobResult, Work, do
 from autograder.errors import GradingError
 from autograder.isolation import require
 from autograder.pipeline.fingerprint import imported_version
-from autograder.pipeline.grade import ATTEMPTS
+from autograder.pipeline.running import ATTEMPTS
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -138,6 +138,10 @@ class _Run:
             for student, why in self._unreadable.items():
                 self._fail(gradebook, student, why, only_if_graded=True)
             for done in self._done(todo, start):
+                if done.job.begin:
+                    progress.begun += 1
+                    report(progress)
+                    continue
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 kept += [row.student] if done.same else []
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
@@ -161,8 +165,7 @@ class _Run:
             else:
                 left.append(done.job)
         if left[1:] and judged_in_kernel(self._assignment):  # what a hidden test's text tells comes too late for others
-            for _ in _results(self._course, [replace(job, begin=True) for job in left], self._order, start):
-                pass
+            yield from _results(self._course, [replace(job, begin=True) for job in left], self._order, start)
         yield from _results(self._course, left, self._order, start)
 
     def _table(self, students: list[str]) -> list[Row]:
@@ -372,10 +375,14 @@ def _short(path: Path, root: Path) -> Path:
 
 @dataclass
 class Progress:
-    """Told after every submission; the command line draws a bar from it."""
+    """Told after every submission; the command line draws a bar from it.
+
+    begun: where kernels that see hidden text come after all others, how many submissions' others are done.
+    """
 
     total: int
     done: int = 0
+    begun: int = 0
     last_failure: str = ""
 
 

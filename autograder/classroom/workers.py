@@ -40,7 +40,8 @@ from autograder.pipeline import stored_runs
 from autograder.pipeline.drawings import drawing
 from autograder.pipeline.execute import KERNEL
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
-from autograder.pipeline.grade import ATTEMPTS, Runs, grade_submission, judge_again
+from autograder.pipeline.grade import grade_submission, judge_again
+from autograder.pipeline.running import ATTEMPTS, Runs
 from autograder.release.as_submitted import solved
 
 Isolation = Literal["auto", "none"]

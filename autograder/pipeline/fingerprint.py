@@ -199,7 +199,7 @@ Parts = dict[str, str]
 
 #: What runs a submission: the modules from which everything is imported that decides what its kernels produce.
 _RUNS = (
-    "autograder.pipeline.grade",
+    "autograder.pipeline.running",
     "autograder.kernel.warm_process",
     "autograder.testing",
     "autograder.tester.cell",

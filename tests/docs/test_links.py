@@ -142,3 +142,8 @@ def test_f_the_students_page_names_packages_that_grading_has_and_one_that_it_lac
     named = set(re.findall(r"`(\w+)`", sentence))
     assert {"torch", "transformers", "numpy", "einops"} < named <= ours
     assert "`scipy`" in page and "\nscipy==" not in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
+def test_the_readme_s_first_screen_is_read_in_a_minute() -> None:
+    screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:60])
+    assert len(screen.split()) <= 350 and len(LINK.findall(screen)) <= 12

@@ -27,7 +27,7 @@ from autograder.kernel.kernels import Kernels
 from autograder.model.course import Course
 from autograder.model.limits import Limits
 from autograder.model.verdict import Graded, to_json
-from autograder.pipeline import grade
+from autograder.pipeline import running
 from autograder.pipeline.grade import grade_submission
 from tests.attacks.machine import ENDLESS
 from tests.once import made_once
@@ -136,7 +136,7 @@ def test_a_notebook_that_hangs_costs_its_own_time_alone(crew, assignment):
 
 def failing(names: Sequence[str], error: Exception) -> Callable[..., Any]:
     """The stage RUN, but it raises ``error`` for some notebooks."""
-    real = grade.run
+    real = running.run
 
     def run(notebook: nbformat.NotebookNode, **given: Any) -> Any:
         if any(one.metadata.get("nbgrader", {}).get("grade_id") in names for one in notebook.cells):
@@ -147,7 +147,7 @@ def failing(names: Sequence[str], error: Exception) -> Callable[..., Any]:
 
 
 def test_a_failure_of_the_grader_in_one_notebook_harms_no_other(crew, assignment, monkeypatch):
-    monkeypatch.setattr(grade, "run", failing(["twice"], InfrastructureError("no kernel could be started")))
+    monkeypatch.setattr(running, "run", failing(["twice"], InfrastructureError("no kernel could be started")))
     submission = submitted(assignment)
     alone, together = run(submission, assignment, crew[:1]), run(submission, assignment, crew)
     assert together.result == alone.result
@@ -181,7 +181,7 @@ def assert_they_end_and_the_kernels_can_be_used_again(crew, assignment, fork_ser
 def test_a_fault_in_a_thread_is_raised_and_the_others_end(crew, assignment, fork_server, monkeypatch, error):
     def go(submission: Submission) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(grade, "run", failing(["last"], error))
+            patched.setattr(running, "run", failing(["last"], error))
             run(submission, assignment, crew, Limits(cell_seconds=60))
 
     assert_they_end_and_the_kernels_can_be_used_again(crew, assignment, fork_server, type(error), go)

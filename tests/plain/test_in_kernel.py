@@ -14,7 +14,8 @@ from autograder.classroom import run, workers
 from autograder.classroom.workers import JobResult
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict, from_json, to_json
-from autograder.pipeline.grade import ALONE, Runs, grade_submission
+from autograder.pipeline.grade import ALONE, grade_submission
+from autograder.pipeline.running import Runs
 from autograder.plain.where import NOT_CALIBRATED, measuring_time, where_judged
 from autograder.release.judgeable import unjudgeable
 from autograder.report.statistics import in_kernel

@@ -12,8 +12,9 @@ from autograder.model import cells
 from autograder.model.verdict import CellVerdict
 from autograder.pipeline import own_code
 from autograder.pipeline.execute import Limits
-from autograder.pipeline.grade import Runs, grade_submission
+from autograder.pipeline.grade import grade_submission
 from autograder.pipeline.judge_questions import ASKED_NOTHING
+from autograder.pipeline.running import Runs
 from autograder.pipeline.stored_runs import StoredRun
 from tests.grading import assignment, cell_of, filled, kernels
 from tests.questions.block import CODE, A, N, answers_to, facts, graded, masked, ordinary, other, sources, with_points

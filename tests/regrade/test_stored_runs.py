@@ -22,7 +22,7 @@ from autograder.errors import GradingError
 from autograder.gradebook.gather import gather
 from autograder.model import cells
 from autograder.model.course import Course
-from autograder.pipeline import grade, stored_runs
+from autograder.pipeline import running, stored_runs
 from autograder.pipeline.stored_runs import MAX_BYTES, path_of
 from autograder.references import loader
 from tests.exercises.tiny import tiny_course
@@ -182,7 +182,7 @@ def test_a_run_of_another_submission_is_not_judged(course):
 
 
 def test_explain_looks_at_the_last_run(course, capsys, monkeypatch):
-    monkeypatch.setattr(grade, "run", lambda *given, **more: pytest.fail("it was run again"))
+    monkeypatch.setattr(running, "run", lambda *given, **more: pytest.fail("it was run again"))
     assert cli.main(["--course", str(course.root), "explain", "bob", SHEET, "moving_average"]) == 0
     assert "These are sums of the values in each window." in capsys.readouterr().out
 

@@ -76,7 +76,7 @@ def _differs_in_kind(wanted: Snapshot, came: Snapshot, lengths: bool) -> str:
     if not _differs(wanted, came):
         return ""
     if wanted[0] == came[0] == "text":
-        return "" if bool(wanted[1]) == bool(came[1]) else "an empty text" if wanted[1] else "a text"
+        return "" if bool(wanted[1]) == bool(came[1]) else "an empty text" if wanted[1] else "a text that is not empty"
     if wanted[0] in _NUMBERS and came[0] in _NUMBERS:
         return "another type" if (wanted[0] == "int") != (came[0] == "int") else _of_finiteness(wanted, came)
     first, second = _as_array(wanted), _as_array(came)

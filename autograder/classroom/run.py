@@ -54,7 +54,7 @@ from autograder.pipeline.fingerprint import (
 from autograder.pipeline.outcomes import limits_of
 from autograder.pipeline.rebuild import ungraded_verdict
 from autograder.pipeline.stored_runs import path_of
-from autograder.plain.where import judged_in_kernel, require_outside
+from autograder.plain.where import require_outside
 from autograder.release.agreement import check_before_grading
 from autograder.release.calibrate import calibrated_in, needs_calibration
 
@@ -138,10 +138,6 @@ class _Run:
             for student, why in self._unreadable.items():
                 self._fail(gradebook, student, why, only_if_graded=True)
             for done in self._done(todo, start):
-                if done.job.begin:
-                    progress.begun += 1
-                    report(progress)
-                    continue
                 row = self._rows[done.job.student] = self._keep(gradebook, done)
                 kept += [row.student] if done.same else []
                 logger.info("%s: %s", one_line(row.student), one_line(row.failure) or f"{row.total:g} points")
@@ -164,8 +160,6 @@ class _Run:
                 yield done
             else:
                 left.append(done.job)
-        if left[1:] and judged_in_kernel(self._assignment):  # what a hidden test's text tells comes too late for others
-            yield from _results(self._course, [replace(job, begin=True) for job in left], self._order, start)
         yield from _results(self._course, left, self._order, start)
 
     def _table(self, students: list[str]) -> list[Row]:
@@ -375,14 +369,10 @@ def _short(path: Path, root: Path) -> Path:
 
 @dataclass
 class Progress:
-    """Told after every submission; the command line draws a bar from it.
-
-    begun: where kernels that see hidden text come after all others, how many submissions' others are done.
-    """
+    """Told after every submission; the command line draws a bar from it."""
 
     total: int
     done: int = 0
-    begun: int = 0
     last_failure: str = ""
 
 

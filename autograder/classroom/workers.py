@@ -38,7 +38,6 @@ from autograder.model.limits import Limits
 from autograder.model.verdict import Graded
 from autograder.pipeline import stored_runs
 from autograder.pipeline.drawings import drawing
-from autograder.pipeline.execute import KERNEL
 from autograder.pipeline.fingerprint import Parts, content_parts, digest, submission_parts
 from autograder.pipeline.grade import grade_submission, judge_again
 from autograder.pipeline.running import ATTEMPTS, Runs
@@ -74,7 +73,6 @@ class Job:
     machine: str = ""  # digest of what runs notebooks
     basis: str = ""  # digest of what course and student bring to a run
     alone: bool = False  # again, since a test that measures time did not hold
-    begin: bool = False  # run what comes before the second kernels of all, and keep it
     rewrite: bool = True  # whether the notebooks of a verdict that has not changed are written, too
 
 
@@ -133,12 +131,8 @@ def do(job: Job) -> JobResult:
         runs = Runs(job.machine, stored.runs if stored is not None else {})
         if job.alone:
             runs = Runs(job.machine, too_slow=_too_slow(assignment, kernels, job.limits))
-        inside = () if job.begin else (KERNEL,)
-        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, inside=inside, runs=runs)
-        basis = "" if job.begin else job.basis  # what has only begun is never judged
-        problems = (problem, stored_runs.write(path, replace(runs.now, basis=basis)) if runs.now else "")
-        if job.begin:
-            return JobResult(job, None)
+        graded = grade_submission(submission, assignment, kernels, job.limits, beside=beside, runs=runs)
+        problems = (problem, stored_runs.write(path, replace(runs.now, basis=job.basis)) if runs.now else "")
         graded = replace(graded, log=(*graded.log, *filter(None, problems)))
         return JobResult(job, graded, submission=submission_parts(submission))
     except GradingError as error:

@@ -102,8 +102,7 @@ def _grade(output: Output, course: "Course", options: "GradingOptions") -> "list
     with output.progress("graded") as told:
 
         def report(progress: "Progress") -> None:
-            begun = f"({progress.begun} begun) " if progress.begun else ""
-            told(progress.done, progress.total, f"{begun}[red]{on_console(progress.last_failure, 60)}[/]")
+            told(progress.done, progress.total, f"[red]{on_console(progress.last_failure, 60)}[/]")
 
         try:
             return grade_class(course, options, report)

@@ -38,9 +38,8 @@ def full_marks(job: Job) -> JobResult:
 
 
 def results_of(monkeypatch: pytest.MonkeyPatch, work: Callable[[Job], JobResult]) -> None:
-    """Let ``work`` do what workers would, and nothing before the kernels that come last."""
-    graded = lambda job: JobResult(job, None) if job.begin else work(job)  # noqa: E731
-    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(graded, todo))
+    """Let ``work`` do what workers would."""
+    monkeypatch.setattr(classroom, "_results", lambda course, todo, order, server: map(work, todo))
 
 
 @pytest.fixture(scope="session")

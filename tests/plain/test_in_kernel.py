@@ -10,7 +10,7 @@ import pytest
 from autograder import cli
 from autograder.assignment.assignment import Assignment
 from autograder.assignment.calibration import CellCalibration
-from autograder.classroom import run, workers
+from autograder.classroom import workers
 from autograder.classroom.workers import JobResult
 from autograder.model.course import Course
 from autograder.model.verdict import CellVerdict, Graded, NotebookVerdict, SubmissionVerdict, from_json, to_json
@@ -133,22 +133,6 @@ def test_the_second_kernel_goes_on_where_the_first_one_was_before():
         assert tiny.points(done) == {"no_loop": 2} and done.ran == ("nb",)
         same = done.notebooks["nb"].cells[0].outputs == first.notebooks["nb"].cells[0].outputs
         assert same == bool(before)
-
-
-@pytest.mark.slow
-def test_in_a_class_the_second_kernels_come_after_all_first_ones(course, monkeypatch):
-    asked, results = [], run.local_results
-    monkeypatch.setattr(
-        run, "local_results", lambda jobs, *more, **given: asked.append(jobs) or results(jobs, *more, **given)
-    )
-    assert cli.main(["release", "ps1"]) == 0
-    for student in ("ada", "bob"):
-        shutil.copytree(course.root / "release" / "ps1", course.root / "submitted" / student / "ps1")
-    assert cli.main(["grade", "ps1"]) == 0
-    assert [[(job.student, job.begin) for job in jobs] for jobs in asked] == [
-        [("ada", True), ("bob", True)],
-        [("ada", False), ("bob", False)],
-    ]
 
 
 TIMER = """

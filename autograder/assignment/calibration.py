@@ -16,7 +16,7 @@ from autograder.files.atomic import write_file
 
 FOLDER, SHIPPED = ".autograder/calibration", "calibration"
 #: Bumped when the judges change so that a stored calibration says nothing of them.
-VERSION = 5
+VERSION = 4
 
 
 @dataclass(frozen=True)

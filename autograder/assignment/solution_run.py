@@ -175,7 +175,7 @@ def text_of(one: Snapshot | None) -> str:
         return str(one[2] or one[1])[:_MAX_SHOWN]
     if one[0] in ("array", "digest"):
         return f"an array {tuple(one[1])}"
-    return {"object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
+    return {"own": "an object", "object": "an object", "dict": "a dict", "ended": "well"}.get(one[0], f"a {one[0]}")
 
 
 def _times(count: int) -> str:

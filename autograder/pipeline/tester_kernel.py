@@ -175,8 +175,7 @@ def _outcome(finished: Finished, said: Mapping[str, Any], step: Step) -> TestOut
     places = said.get("places", {})
     if said["status"] == "ok":
         part = PartOutcome("ok", seconds=finished.seconds)
-        came = {name: said[name] for name in ("visits", "marks", "takes_others") if name in said}
-        return TestOutcome("outside", part, said["result"], places=places, **came)
+        return TestOutcome("outside", part, said["result"], places=places, visits=said["visits"], marks=said["marks"])
     hidden = said["hidden"] and not _is_visible(step, said)
     return TestOutcome(
         "outside",

@@ -30,7 +30,7 @@ _NUMBERS = ("int", "float", "complex", "decimal", "fraction")
 _WORDS = {
     "text": "a text", "constant": "None", "list": "a sequence", "array": "an array",
     "dict": "a dict", "set": "a set", "frame": "a table", "series": "a column", "object": "an object or a function",
-    "masked": "an array with masked numbers", "class": "a class",
+    "own": "an object of a class that derives from data", "masked": "an array with masked numbers", "class": "a class",
     "exception": "an exception", "function": "a library's function", "digest": "an array", "module": "a module",
 }  # fmt: skip
 
@@ -276,6 +276,7 @@ def _of_digests(wanted: Snapshot, came: Snapshot) -> str:
 _COMPARED = {
     "list": _of_lists, "set": _of_sets, "dict": _of_dicts, "frame": _of_frames, "series": _of_series,
     "instance": _of_instances, "digest": _of_digests,
+    "own": lambda wanted, came: _differs(wanted[1], came[1]),
     "masked": lambda wanted, came: "another mask" if wanted[1] != came[1] else _differs(wanted[2], came[2]),
     "enum": lambda wanted, came: _differs(wanted[2], came[2]) if wanted[1] == came[1] else "another enum",
 }  # fmt: skip
@@ -304,6 +305,8 @@ def _inside(one: Snapshot) -> Sequence[Snapshot]:
         return list(one[1])
     if one[0] == "dict":
         return [inner for pair in one[1] for inner in pair]
+    if one[0] == "own":
+        return [one[1]]
     if one[0] == "frame":
         return [one[2], *one[1], *one[3]]
     if one[0] == "series":

@@ -310,7 +310,7 @@ class RemoteFunction(Handle):
                 raise AttributeError(name)
             found = about.get({"__qualname__": "q", "__module__": "m"}.get(name, name.strip("_")))
             if name in ("__signature__", "__doc__"):
-                return object.__getattribute__(self, "_remote_link").connection.was_read(name, found)
+                object.__getattribute__(self, "_remote_link").connection.was_read(name, found)
             return found
         if name in ("__code__", "__globals__", "__closure__", "__builtins__"):
             return object.__getattribute__(self, name)

@@ -79,9 +79,8 @@ class Connection:
         """Whether the solution did so at this place."""
         return True
 
-    def was_read(self, name: str, value: Any) -> Any:
+    def was_read(self, name: str, value: Any) -> None:
         """What the other side told of a function is looked at."""
-        return value
 
     # what a message says
 

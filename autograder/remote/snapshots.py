@@ -56,7 +56,8 @@ def _of(value: Any, within: frozenset[int]) -> Snapshot:
             return ["module", str(link.about["module"])]
         if isinstance_of_meta(value) or "k" in link.about:
             return ["object"]
-    return _data(value, within)  # an object of a class that derives from data, too: its operators are that data's here
+        return ["own", _data(value, within)]
+    return _data(value, within)
 
 
 def _data(value: Any, within: frozenset[int]) -> Snapshot:

@@ -113,12 +113,10 @@ class Remote(Connection):
         self.places.came(place, used)
         return self.places.varied(place, value)
 
-    def was_read(self, name: str, value: Any) -> Any:
-        place, told = self._place("read", (None, name)), value
+    def was_read(self, name: str, value: Any) -> None:
         if isinstance(value, Signature):
-            told = [[one.name, int(one.kind), one.default is not one.empty] for one in value.parameters.values()]
-        self.places.came(place, told)
-        return self.places.varied(place, value)
+            value = [[one.name, int(one.kind), one.default is not one.empty] for one in value.parameters.values()]
+        self.places.came(self._place("read", (None, name)), value)
 
     def _handed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Copies of what the solution leaves as it is given: what a test compares with stays as it is."""

@@ -1,8 +1,7 @@
 """Places at which a test holds for other values than the solution's, too: found by trying a value beside each.
 
-Leaf by leaf: a place is open where the test holds with each of its leaves changed, and none is such that nothing lies
-beside it. A process that was forked before the cell waits with the names as they were. Afterwards it goes through the
-cell once for each leaf, in a fork of its own: the student's kernel is not asked again, its answers are replayed.
+A process that was forked before the cell waits with the names as they were. Afterwards it goes through the cell once
+for each place, in a fork of its own: the student's kernel is not asked again, its answers are replayed.
 """
 
 import json
@@ -16,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -26,29 +24,16 @@ from autograder.remote.snapshots import Snapshot
 from autograder.tester.line import DESCRIPTOR, Client
 
 _SHARE, _LETTER = 1.0001, "x"
-#: Leaves of a value that are tried each by itself; what is behind them is changed together.
-MAX_LEAVES = 20
 _NEVER = {"object", "raised", "ended", "constant", "module", "class", "function", "again", "other", "enum", "instance"}
 _COMPARED = ("op", "args", "kwargs")
-Hold = Callable[[Client, str, int], int]
 
 
 class CannotVary(ValueError):
     """There is nothing beside this value that could be tried."""
 
 
-def vary(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value with ``change`` made of each of its leaves: whatever is no container with something in it."""
-    cls = type(value)
-    if cls in (list, tuple, set, frozenset, deque) and value:
-        return cls([vary(one, change) for one in value])
-    if cls is dict and value:
-        return {key: vary(one, change) for key, one in value.items()}
-    return change(value)
-
-
-def beside(value: Any) -> Any:
-    """A number a ten thousandth larger, the next integer, a longer text, a list with something. Raises CannotVary."""
+def vary(value: Any) -> Any:
+    """A value right beside: a number a ten thousandth larger, a text a letter longer. Raises CannotVary."""
     if link_of(value) is not None:
         raise CannotVary
     cls = type(value)
@@ -63,8 +48,10 @@ def beside(value: Any) -> Any:
     if cls in (str, bytes):
         return value + (_LETTER if cls is str else _LETTER.encode())
     if cls in (list, tuple, set, frozenset, deque):
-        return cls([0])
-    return {0: 0} if cls is dict else _array(value, cls)
+        return cls(_varied(list(value)))
+    if cls is dict:
+        return dict(zip(value, _varied(list(value.values())), strict=True))
+    return _array(value, cls)
 
 
 def can_vary(place: str, came: Sequence[Snapshot]) -> bool:
@@ -79,14 +66,33 @@ def _beside(value: Any, cls: Any) -> Any:
     return cls(value * _SHARE if value else 1e-4)
 
 
+def _varied(values: list[Any]) -> list[Any]:
+    """Each of them that can be varied; at least one."""
+    made, changed = [], False
+    for one in values:
+        try:
+            made.append(vary(one))
+            changed = True
+        except CannotVary:
+            made.append(one)
+    if not changed:
+        raise CannotVary
+    return made
+
+
 def _array(value: Any, cls: Any) -> Any:
     library = cls.__module__.partition(".")[0]
-    kind = getattr(getattr(value, "dtype", None), "kind", "") if library in ("numpy", "pandas") else ""
+    if library == "pandas" and hasattr(value, "select_dtypes"):
+        numbers = {name: _array(value[name], type(value[name])) for name in value.select_dtypes("number").columns}
+        if not numbers:
+            raise CannotVary
+        return value.assign(**{str(name): column for name, column in numbers.items()})
     if not math.prod(getattr(value, "shape", (0,))):
         raise CannotVary
-    if library == "pandas" and hasattr(value, "select_dtypes"):
-        return value.apply(lambda column: _array(column, type(column)))
-    if kind in ("f", "c") or (library == "torch" and value.is_floating_point()):
+    if library == "torch" and value.is_floating_point():
+        return value * _SHARE + (value == 0) * 1e-4
+    kind = getattr(getattr(value, "dtype", None), "kind", "") if library in ("numpy", "pandas") else ""
+    if kind in ("f", "c"):
         return value * _SHARE + (value == 0) * 1e-4
     if kind in ("i", "u"):
         return value + 1
@@ -96,25 +102,17 @@ def _array(value: Any, cls: Any) -> Any:
 
 
 class Varying:
-    """Makes another value of each that comes, by one of its leaves. Where there is none, the try has ended.
+    """Makes another value of each that comes. Where there is none, the try has ended. ``done``: how many it made."""
 
-    number: of the leaf, or of the first of all that are left over. ``most``: how many leaves a value had.
-    """
-
-    def __init__(self, number: int) -> None:
-        self._number, self.most = number, 0
+    def __init__(self) -> None:
+        self.done = 0
 
     def __call__(self, value: Any) -> Any:
-        at = count()
-
-        def change(leaf: Any) -> Any:
-            return beside(leaf) if min(next(at), MAX_LEAVES) == self._number else leaf
-
         try:
-            made = vary(value, change)
+            made = vary(value)
         except Exception:
             os._exit(1)
-        self.most = max(self.most, next(at))
+        self.done += 1
         return made
 
 
@@ -149,13 +147,11 @@ def _question(text: str) -> Any:
 
 
 class ForkBefore:
-    """The process that waits with everything as it was before a cell.
-
-    hold: executes the cell with a line, a place and the number of the leaf that is varied there, and tells how many
-    leaves there are; 0 where the test does not hold.
+    """The process that waits with everything as it was before a cell. ``hold``: executes the cell with a line and a
+    place whose values are varied, and tells whether the test holds.
     """
 
-    def __init__(self, hold: Hold) -> None:
+    def __init__(self, hold: Callable[[Client, str], bool]) -> None:
         tasks, self._tasks = os.pipe()
         self._found, found = os.pipe()
         self._child = os.fork()
@@ -203,33 +199,29 @@ def _alone(do: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _serve(tasks: int, found: int, hold: Hold) -> None:
+def _serve(tasks: int, found: int, hold: Callable[[Client, str], bool]) -> None:
     with os.fdopen(tasks) as received:
         text = received.read()
     if text:
         places, exchanges, seconds = json.loads(text)
         until = time.monotonic() + seconds
-        holding = [place for place in places if _holds(place, exchanges, hold, until)]
+        holding = [place for place in places if _holds(place, exchanges, hold, until - time.monotonic())]
         os.write(found, json.dumps(holding).encode())
 
 
-def _holds(place: str, exchanges: Sequence[Sequence[str]], hold: Hold, until: float) -> bool:
-    """Whether the test holds with each leaf of what comes at a place changed."""
-    number, leaves = 0, 1
-    while number < min(leaves, MAX_LEAVES + 1):
-        heard, said = os.pipe()
-        child = os.fork()
-        if not child:
-            try:
-                os.write(said, b"%d" % hold(_Replayed(exchanges), place, number))
-            finally:
-                os._exit(0)
-        os.close(said)
+def _holds(place: str, exchanges: Sequence[Sequence[str]], hold: Callable[[Client, str], bool], left: float) -> bool:
+    if left <= 0:
+        return False
+    heard, said = os.pipe()
+    child = os.fork()
+    if not child:
         try:
-            ready = select.select([heard], [], [], max(0.0, until - time.monotonic()))[0]
-            leaves = int(os.read(heard, 20) or b"0") if ready else 0
+            os.write(said, b"+" if hold(_Replayed(exchanges), place) else b"-")
         finally:
-            os.close(heard)
-            _end(child)
-        number += 1
-    return leaves > 0
+            os._exit(0)
+    os.close(said)
+    try:
+        return bool(select.select([heard], [], [], left)[0]) and os.read(heard, 1) == b"+"
+    finally:
+        os.close(heard)
+        _end(child)

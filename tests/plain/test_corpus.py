@@ -48,20 +48,3 @@ def test_every_test_cell_is_judged_where_it_should_be_and_gives_the_points_of_on
     assert {name: cell.points for name, cell in found.items() if name not in waits} == {
         entry.name: answer.points for entry, answer in chosen.items() if entry.name not in waits
     }
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("corpus")
-def test_of_right_answers_in_odd_styles_nine_of_ten_pass_without_doubt_and_the_rest_waits():
-    """``pytest -s ... -k odd`` prints them. One draws 15,400 of the test's numbers: a busy machine may cut it off."""
-    found: dict[tuple[str, int], tuple[float | None, float, str]] = {}
-    for number in range(max(len(entry.odd) for entry in RUNNABLE)):
-        chosen = {entry.name: entry.odd[number] for entry in RUNNABLE if number < len(entry.odd)}
-        done = graded(corpus(), {f"{name}_answer": answer.source for name, answer in chosen.items()}, limits=LIMITS)
-        cells = (cell for cell in done.verdict.notebooks[0].cells if cell.cell in chosen)
-        found |= {(one.cell, number): (one.points, chosen[one.cell].points, one.refused or one.status) for one in cells}
-    waiting = {place: why for place, (points, most, why) in found.items() if points != most}
-    said = f"{len(found) - len(waiting)} of {len(found)} answers to {len({name for name, _ in found})} cells"
-    print(said, *(f"{name}, {number}: {why}" for (name, number), why in waiting.items()), sep="\n")
-    lost = [place for place, why in waiting.items() if found[place][0] is not None and why != "timeout"]
-    assert lost == [] and 10 * len(waiting) <= len(found) >= 300 and len({name for name, _ in found}) >= 120

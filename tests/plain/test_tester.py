@@ -119,7 +119,7 @@ assert found == 0 and at != os.getcwd()
     told = graded(opened, {"probe_answer": PROBE}).verdict.notebooks[0].cells
     assert [(one.offered, one.refused.split(": ")[1][:14]) for one in told] == [
         (1, "another text ("),
-        (1, "a text that is"),  # the test takes other numbers
+        (1, "another number"),
     ]
 
 

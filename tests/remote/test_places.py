@@ -106,9 +106,9 @@ def test_a_list_that_the_solution_empties_may_be_emptied():
     assert Kernels(emptied).test("got = f()\ng()\nassert got == []", emptied) == []
 
 
-@pytest.mark.parametrize("answer", ["(1, 2.0)", "np.array([1, 2])", "[np.float64(1), np.int8(2)]", "L((1, 2))"])
+@pytest.mark.parametrize("answer", ["(1, 2.0)", "np.array([1, 2])", "[np.float64(1), np.int8(2)]"])
 def test_the_same_numbers_in_another_form_are_the_solutions(answer):
-    code = f"{NUMPY}\nclass L(tuple): __len__ = lambda self: 9\ndef f(): return {answer}"
+    code = f"{NUMPY}\ndef f(): return {answer}"
     assert Kernels(code, NUMPY, ["f"]).test("assert sum(f()) == 3", "def f(): return [1, 2]") == []
 
 

@@ -26,14 +26,13 @@ def test_it_is_read_in_a_minute_and_has_one_picture() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("what is it?", "An open course of 23 notebooks in which students build transformers themselves"),
-        ("what else is it?", "the grader that goes with it"),
+        ("what is it?", "A course of 23 notebooks in which students build transformers themselves"),
+        ("what else is it?", "A grader for courses of notebooks on any subject"),
         ("for whom, as a student?", "you know Python and matrix products"),
-        ("for whom, as an instructor?", "grade a class in minutes"),
-        ("how do I try it?", "make demo: grades a sample class, needs Python, pip and make"),
-        ("how do I use it for my class?", "a term, step by step: release, collect, grade, feedback, export"),
-        ("on which machine?", "on Linux, in a container or WSL 2"),
-        ("and for another subject?", "autograder init physics, then writing exercises"),
+        ("for whom, as an instructor?", "a term, step by step"),
+        ("how do I try it?", "make demo: a sample class is graded"),
+        ("on which machine?", "on Linux or WSL 2"),
+        ("and for another subject?", "autograder init physics makes one"),
     ],
 )
 def test_a_question_of_a_newcomer_is_answered(question: str, answer: str) -> None:

@@ -5,8 +5,7 @@ Nothing that comes out is a verdict. What a submission does to itself (errors, c
 
 Plain tests that only a kernel of the student's can judge are run in one that nobody else hears of: the notebook is
 executed once more in a kernel and a folder of its own, those tests whole, of all others what students see. Nothing
-that it shows, writes or binds gets anywhere: how each test ended is all that is taken from it. In a class these kernels
-come after all others, so that what one of them tells is too late for tests that are judged elsewhere.
+that it shows, writes or binds gets anywhere: how each test ended is all that is taken from it.
 """
 
 import contextlib

@@ -98,20 +98,19 @@ class Running:
     def execute(self, name: str, kernels: Kernels, meanwhile: Callable[[], None] = lambda: None) -> Executed:
         """Run one notebook, or take what its run produced before."""
         log: list[str] = []
-        key, stored, begun = self._keys[name], self._stored(name), None
-        second = any(step.role in self._inside for step in self._steps[name])
+        key, stored = self._keys[name], self._stored(name)
         if stored is not None:
             meanwhile()
-            begun = stored.executed(self.prepared.rebuilt[name])
-            begun.notebook = stored.with_drawings(begun.notebook, self._draw)
-            if not second or any(one.test and one.test.inside for one in begun.outcomes):
-                return Executed(begun, tuple(logged(name, begun.log)), ExitStack(), key, stored)
+            ran = stored.executed(self.prepared.rebuilt[name])
+            ran.notebook = stored.with_drawings(ran.notebook, self._draw)
+            return Executed(ran, tuple(logged(name, ran.log)), ExitStack(), key, stored)
         for attempt in range(ATTEMPTS):
             with ExitStack() as answers:
                 try:
                     folder = answers.enter_context(kernels.answers())
-                    ran = begun or self._run(name, kernels, folder, meanwhile)
-                    ran = self._again(name, ran, kernels, folder) if second else ran
+                    ran = self._run(name, kernels, folder, meanwhile)
+                    if any(step.role in self._inside for step in self._steps[name]):
+                        ran = self._again(name, ran, kernels, folder)
                 except InfrastructureError as error:
                     log.append(f"{name}: attempt {attempt + 1} of {ATTEMPTS} failed: {error}")
                     continue
@@ -155,7 +154,9 @@ class Running:
         tester_files = sorted(trusted_files(self._assignment))
         inputs = {slug: digest(checksums(files)) for slug, files in self._inputs[name].items()}
         steps = [repr(step) for step in self._steps[name]]
-        return digest(self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps)
+        return digest(
+            self._runs.machine, texts, files, tester_files, inputs, self._limits.room, steps, sorted(self._inside)
+        )
 
     def _stored(self, name: str) -> StoredRun | None:
         found = self._runs.before.get(name) if self._runs is not None else None

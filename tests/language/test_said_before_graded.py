@@ -1,4 +1,8 @@
-"""What costs points in many exercises stands in each of their texts: changes in place, and numbers that overflow."""
+"""What readers have to know stands where they need it.
+
+What costs points in many exercises is in each of their texts (changes in place, numbers that overflow), a term is
+explained before the main line uses it, and a ± says which error it is.
+"""
 
 import re
 from functools import cache

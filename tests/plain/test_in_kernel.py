@@ -119,22 +119,6 @@ def test_a_verdict_of_an_earlier_version_is_read_as_judged_by_references():
     assert from_json(json.dumps(written)).notebooks[0].cells[0].judged == "reference"
 
 
-SHOWN = "import os\nprint(os.urandom(8).hex())\ndef mean(xs): return sum(xs) / len(xs)"
-
-
-@pytest.mark.slow
-def test_the_second_kernel_goes_on_where_the_first_one_was_before():
-    opened = tiny.calibrated(tiny.assignment(tiny.solution(SOLUTION, "a"), tiny.test(SOURCE_READ, "no_loop", 2)))
-    sent, runs = tiny.submission(opened, {"a": SHOWN}), Runs("")
-    first = grade_submission(sent, opened, tiny.kernels(), tiny.LIMITS, inside=(), runs=runs)
-    assert runs.now is not None
-    for before in (runs.now.runs, {}):
-        done = grade_submission(sent, opened, tiny.kernels(), tiny.LIMITS, runs=Runs("", before))
-        assert tiny.points(done) == {"no_loop": 2} and done.ran == ("nb",)
-        same = done.notebooks["nb"].cells[0].outputs == first.notebooks["nb"].cells[0].outputs
-        assert same == bool(before)
-
-
 TIMER = """
 import time
 class Timer:
